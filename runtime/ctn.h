@@ -1,0 +1,247 @@
+/* Corten's runtime: what a compiled model calls on the chip. Freestanding C, no heap, no globals.
+ *
+ * A kernel is `void ctn_<kernel>(const Ctn<Kernel>Args *, const CtnFrame *)`. Args lie in flash
+ * and hold shapes, constants and (region, offset) references; the frame holds where the regions
+ * are. Kernels return nothing, allocate nothing and decide nothing: whatever could be known
+ * before the run was decided on the host.
+ *
+ * Conventions. Activations are int8 (s8) or int16 (s16) with real = scale * (q - zero_point);
+ * images are stored N, H, W, C; weights are int8, symmetric. `multiplier`/`shift` are the fixed
+ * point factors of fix.h. Arguments were checked on the host and are trusted here. */
+#ifndef CTN_H
+#define CTN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- references ---------------------------------------------------------------------------- */
+
+typedef enum {
+    CTN_ARENA,   /* activations and scratch of one run */
+    CTN_STATE,   /* buffers that live from run to run */
+    CTN_WEIGHTS, /* constants in flash */
+    CTN_REGIONS
+} CtnRegion;
+
+typedef uint32_t CtnRef; /* region in the top 4 bits, byte offset (below 2^28) in the rest */
+
+#define CTN_REF(region, offset) (((uint32_t)(region) << 28) | (uint32_t)(offset))
+#define CTN_NONE 0xffffffffu /* an optional operand that is absent */
+
+typedef struct {
+    uint8_t *base[CTN_REGIONS]; /* each 16-byte aligned; CTN_WEIGHTS is never written */
+} CtnFrame;
+
+static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
+    return ref == CTN_NONE ? (void *)0 : (void *)(frame->base[ref >> 28] + (ref & 0x0fffffffu));
+}
+
+/* ---- argument lists ------------------------------------------------------------------------ */
+/* Each list is written once and makes the struct below, the emitter's field table, the
+ * simulator's call and the tests' loop. REF(name): a CtnRef. INT(name): an int32_t.
+ * INTS(name, n): int32_t[n]. All fields are 4 bytes wide. */
+
+/* Convolution, channels last. input [batches][in_h][in_w][in_c];
+ * weights [out_c][kernel_h][kernel_w][in_c / groups]; bias int32 [out_c] or absent;
+ * multiplier int32 [out_c], shift int8 [out_c]; output [batches][out_h][out_w][out_c].
+ * out = clamp(requantize(bias + sum((q - input_zero_point) * w)) + output_zero_point); taps in the
+ * padding count as zero. If table (int8 [256], indexed by q + 128) is present, it maps the result.
+ */
+#define CTN_CONV2D_S8_FIELDS(REF, INT, INTS)                                                       \
+    REF(input)                                                                                     \
+    REF(output) REF(weights) REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch)          \
+        INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h)  \
+            INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h)   \
+                INT(dilation_w) INT(groups) INT(input_zero_point) INT(output_zero_point)           \
+                    INT(clamp_min) INT(clamp_max)
+
+/* As conv2d_s8 with groups = in_c: output channel c reads input channel c / (out_c / in_c).
+ * weights [kernel_h][kernel_w][out_c]. */
+#define CTN_DEPTHWISE_CONV2D_S8_FIELDS(REF, INT, INTS)                                             \
+    REF(input)                                                                                     \
+    REF(output) REF(weights) REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch)          \
+        INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h)  \
+            INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h)   \
+                INT(dilation_w) INT(input_zero_point) INT(output_zero_point) INT(clamp_min)        \
+                    INT(clamp_max)
+
+/* conv2d_s8 with a depth: input [batches][in_d][in_h][in_w][in_c],
+ * weights [out_c][kernel_d][kernel_h][kernel_w][in_c / groups]. */
+#define CTN_CONV3D_S8_FIELDS(REF, INT, INTS)                                                       \
+    REF(input)                                                                                     \
+    REF(output) REF(weights) REF(bias) REF(multiplier) REF(shift) REF(table) INT(batches)          \
+        INT(in_d) INT(in_h) INT(in_w) INT(in_c) INT(out_d) INT(out_h) INT(out_w) INT(out_c)        \
+            INT(kernel_d) INT(kernel_h) INT(kernel_w) INT(stride_d) INT(stride_h) INT(stride_w)    \
+                INT(pad_front) INT(pad_top) INT(pad_left) INT(dilation_d) INT(dilation_h)          \
+                    INT(dilation_w) INT(groups) INT(input_zero_point) INT(output_zero_point)       \
+                        INT(clamp_min) INT(clamp_max)
+
+/* Transposed convolution, as a gather: out[oy][ox] sums the taps with
+ * oy + pad_top - ky * dilation_h = iy * stride_h, 0 <= iy < in_h.
+ * weights [out_c][kernel_h][kernel_w][in_c / groups], filter not reversed. */
+#define CTN_CONV_TRANSPOSE2D_S8_FIELDS(REF, INT, INTS) CTN_CONV2D_S8_FIELDS(REF, INT, INTS)
+
+/* input [rows][depth], weights [columns][depth], output [rows][columns]; per-column factors. */
+#define CTN_LINEAR_S8_FIELDS(REF, INT, INTS)                                                       \
+    REF(input)                                                                                     \
+    REF(output) REF(weights) REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch)          \
+        INT(rows) INT(depth) INT(columns) INT(input_zero_point) INT(output_zero_point)             \
+            INT(clamp_min) INT(clamp_max)
+
+/* Product of two activations over batch[0..3] with element strides (0 broadcasts):
+ * out[b][m][n] = sum_k (lhs - lhs_zero_point) * (rhs - rhs_zero_point). Output is contiguous. */
+#define CTN_MATMUL_S8_FIELDS(REF, INT, INTS)                                                       \
+    REF(lhs)                                                                                       \
+    REF(rhs) REF(output) REF(table) REF(scratch) INTS(batch, 4) INTS(lhs_batch_stride, 4)          \
+        INTS(rhs_batch_stride, 4) INT(rows) INT(depth) INT(columns) INT(lhs_row_stride)            \
+            INT(lhs_depth_stride) INT(rhs_depth_stride) INT(rhs_column_stride) INT(lhs_zero_point) \
+                INT(rhs_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)              \
+                    INT(clamp_min) INT(clamp_max)
+
+/* Elementwise with broadcasting: output is contiguous over dim[0..5] (outermost first, padded with
+ * ones in front), operands have element strides (0 broadcasts).
+ * add: design section 7; a negative multiplier subtracts. */
+#define CTN_ADD_S8_FIELDS(REF, INT, INTS)                                                          \
+    REF(a)                                                                                         \
+    REF(b) REF(output) REF(table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6)                 \
+        INT(a_zero_point) INT(a_multiplier) INT(a_shift) INT(b_zero_point) INT(b_multiplier)       \
+            INT(b_shift) INT(left_shift) INT(output_zero_point) INT(output_multiplier)             \
+                INT(output_shift) INT(clamp_min) INT(clamp_max)
+#define CTN_ADD_S16_FIELDS(REF, INT, INTS) CTN_ADD_S8_FIELDS(REF, INT, INTS)
+
+/* mul: (a - za) * (b - zb) requantized. div: see fix.h's ctn_div. */
+#define CTN_MUL_S8_FIELDS(REF, INT, INTS)                                                          \
+    REF(a)                                                                                         \
+    REF(b) REF(output) REF(table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6)                 \
+        INT(a_zero_point) INT(b_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)      \
+            INT(clamp_min) INT(clamp_max)
+#define CTN_MUL_S16_FIELDS(REF, INT, INTS) CTN_MUL_S8_FIELDS(REF, INT, INTS)
+
+/* out[i] = table[in[i] + 128]; entries of entry_size bytes (1, 2 or 4) for any output type. */
+#define CTN_TABLE_S8_FIELDS(REF, INT, INTS)                                                        \
+    REF(input) REF(output) REF(table) INT(count) INT(entry_size)
+
+/* out[i] by linear interpolation: table int16 [513], position (q + 32768) / 128, the low 7 bits
+ * interpolate; result rounded half up. */
+#define CTN_TABLE_S16_FIELDS(REF, INT, INTS) REF(input) REF(output) REF(table) INT(count)
+
+/* Affine copy of elements of element_size bytes over dim[0..7]; strides in elements, any sign;
+ * offsets are in the references. With a table (element_size 1) each byte is mapped through it:
+ * that is how cat and state writes change a grid. */
+#define CTN_COPY_FIELDS(REF, INT, INTS)                                                            \
+    REF(input)                                                                                     \
+    REF(output) REF(table) INT(element_size) INTS(dim, 8) INTS(in_stride, 8) INTS(out_stride, 8)
+
+/* Separable gather: out[i0..i7] (contiguous) = in[offset(0, i0) + ... + offset(7, i7)], where
+ * offset(d, i) = in_stride[d] * i if index_start[d] < 0, else indices[index_start[d] + i]
+ * (int32, in elements). */
+#define CTN_GATHER_FIELDS(REF, INT, INTS)                                                          \
+    REF(input)                                                                                     \
+    REF(output) REF(indices) INT(element_size) INTS(dim, 8) INTS(in_stride, 8)                     \
+        INTS(index_start, 8)
+
+/* count elements of element_size bytes, all equal to the low bytes of value. */
+#define CTN_FILL_FIELDS(REF, INT, INTS) REF(output) INT(element_size) INT(count) INT(value)
+
+/* Pools, channels last. Padding never wins a maximum. avg: the rounded mean of raw q over the
+ * taps that count (`include_padding`: padding taps count with the value zero point; divisor > 0
+ * overrides), then requantized unless multiplier is 0. */
+#define CTN_MAX_POOL2D_S8_FIELDS(REF, INT, INTS)                                                   \
+    REF(input)                                                                                     \
+    REF(output) REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h)  \
+        INT(out_w) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top)            \
+            INT(pad_left) INT(dilation_h) INT(dilation_w) INT(clamp_min) INT(clamp_max)
+#define CTN_AVG_POOL2D_S8_FIELDS(REF, INT, INTS)                                                   \
+    REF(input)                                                                                     \
+    REF(output) REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h)  \
+        INT(out_w) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top)            \
+            INT(pad_left) INT(pad_bottom) INT(pad_right) INT(include_padding) INT(divisor)         \
+                INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)            \
+                    INT(clamp_min) INT(clamp_max)
+
+/* Sum over reduced dims of (q - input_zero_point), requantized (a mean has 1/count in its
+ * multiplier). Output contiguous over dim[0..5]; in_stride its strides in the input. */
+#define CTN_REDUCE_SUM_S8_FIELDS(REF, INT, INTS)                                                   \
+    REF(input)                                                                                     \
+    REF(output) REF(table) INTS(dim, 6) INTS(in_stride, 6) INTS(reduced, 6)                        \
+        INTS(reduced_stride, 6) INT(input_zero_point) INT(output_zero_point) INT(multiplier)       \
+            INT(shift) INT(clamp_min) INT(clamp_max)
+/* mode 0: maximum, 1: minimum. */
+#define CTN_REDUCE_MAX_S8_FIELDS(REF, INT, INTS)                                                   \
+    REF(input)                                                                                     \
+    REF(output) REF(table) INTS(dim, 6) INTS(in_stride, 6) INTS(reduced, 6)                        \
+        INTS(reduced_stride, 6) INT(mode)
+
+/* arm_softmax_s8's arithmetic over rows of row_size contiguous values; output scale 1/256, zero
+ * point -128. */
+#define CTN_SOFTMAX_S8_FIELDS(REF, INT, INTS)                                                      \
+    REF(input)                                                                                     \
+    REF(output) REF(scratch) INT(rows) INT(row_size) INT(multiplier) INT(shift) INT(diff_min)
+
+/* The C boundary and float islands. scale and its inverse are float bits in an int32. */
+#define CTN_QUANTIZE_S8_FIELDS(REF, INT, INTS)                                                     \
+    REF(input) REF(output) INT(count) INT(inverse_scale) INT(zero_point)
+#define CTN_DEQUANTIZE_S8_FIELDS(REF, INT, INTS)                                                   \
+    REF(input) REF(output) INT(count) INT(scale) INT(zero_point)
+#define CTN_QUANTIZE_S16_FIELDS(REF, INT, INTS) CTN_QUANTIZE_S8_FIELDS(REF, INT, INTS)
+#define CTN_DEQUANTIZE_S16_FIELDS(REF, INT, INTS) CTN_DEQUANTIZE_S8_FIELDS(REF, INT, INTS)
+
+/* KERNEL(name, Struct, FIELDS) */
+#define CTN_KERNELS(KERNEL)                                                                        \
+    KERNEL(conv2d_s8, Conv2dS8, CTN_CONV2D_S8_FIELDS)                                              \
+    KERNEL(depthwise_conv2d_s8, DepthwiseConv2dS8, CTN_DEPTHWISE_CONV2D_S8_FIELDS)                 \
+    KERNEL(conv3d_s8, Conv3dS8, CTN_CONV3D_S8_FIELDS)                                              \
+    KERNEL(conv_transpose2d_s8, ConvTranspose2dS8, CTN_CONV_TRANSPOSE2D_S8_FIELDS)                 \
+    KERNEL(linear_s8, LinearS8, CTN_LINEAR_S8_FIELDS)                                              \
+    KERNEL(matmul_s8, MatmulS8, CTN_MATMUL_S8_FIELDS)                                              \
+    KERNEL(add_s8, AddS8, CTN_ADD_S8_FIELDS)                                                       \
+    KERNEL(add_s16, AddS16, CTN_ADD_S16_FIELDS)                                                    \
+    KERNEL(mul_s8, MulS8, CTN_MUL_S8_FIELDS)                                                       \
+    KERNEL(mul_s16, MulS16, CTN_MUL_S16_FIELDS)                                                    \
+    KERNEL(table_s8, TableS8, CTN_TABLE_S8_FIELDS)                                                 \
+    KERNEL(table_s16, TableS16, CTN_TABLE_S16_FIELDS)                                              \
+    KERNEL(copy, Copy, CTN_COPY_FIELDS)                                                            \
+    KERNEL(gather, Gather, CTN_GATHER_FIELDS)                                                      \
+    KERNEL(fill, Fill, CTN_FILL_FIELDS)                                                            \
+    KERNEL(max_pool2d_s8, MaxPool2dS8, CTN_MAX_POOL2D_S8_FIELDS)                                   \
+    KERNEL(avg_pool2d_s8, AvgPool2dS8, CTN_AVG_POOL2D_S8_FIELDS)                                   \
+    KERNEL(reduce_sum_s8, ReduceSumS8, CTN_REDUCE_SUM_S8_FIELDS)                                   \
+    KERNEL(reduce_max_s8, ReduceMaxS8, CTN_REDUCE_MAX_S8_FIELDS)                                   \
+    KERNEL(softmax_s8, SoftmaxS8, CTN_SOFTMAX_S8_FIELDS)                                           \
+    KERNEL(quantize_s8, QuantizeS8, CTN_QUANTIZE_S8_FIELDS)                                        \
+    KERNEL(dequantize_s8, DequantizeS8, CTN_DEQUANTIZE_S8_FIELDS)                                  \
+    KERNEL(quantize_s16, QuantizeS16, CTN_QUANTIZE_S16_FIELDS)                                     \
+    KERNEL(dequantize_s16, DequantizeS16, CTN_DEQUANTIZE_S16_FIELDS)
+
+/* VARIANT(kernel, Struct, isa): a faster body for one ISA level, bit for bit equal to the plain
+ * one. Its arguments are the same; what it asks of packing or bounds is in its row of the host's
+ * variant table (src/lower/variants.c). */
+#define CTN_VARIANTS(VARIANT)                                                                      \
+    VARIANT(table_s8, TableS8, dsp)                                                                \
+    VARIANT(table_s8, TableS8, mve)
+
+#define CTN_FIELD_REF(name) CtnRef name;
+#define CTN_FIELD_INT(name) int32_t name;
+#define CTN_FIELD_INTS(name, n) int32_t name[n];
+#define CTN_DECLARE_KERNEL(name, Struct, FIELDS)                                                   \
+    typedef struct {                                                                               \
+        FIELDS(CTN_FIELD_REF, CTN_FIELD_INT, CTN_FIELD_INTS)                                       \
+    } Ctn##Struct##Args;                                                                           \
+    void ctn_##name(const Ctn##Struct##Args *args, const CtnFrame *frame);
+#define CTN_DECLARE_VARIANT(name, Struct, isa)                                                     \
+    void ctn_##name##_##isa(const Ctn##Struct##Args *args, const CtnFrame *frame);
+
+CTN_KERNELS(CTN_DECLARE_KERNEL)
+CTN_VARIANTS(CTN_DECLARE_VARIANT)
+
+#define CTN_KERNEL_ID(name, Struct, FIELDS) CTN_KERNEL_##name,
+typedef enum { CTN_KERNELS(CTN_KERNEL_ID) CTN_KERNEL_COUNT } CtnKernelId;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

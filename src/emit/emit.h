@@ -1,0 +1,28 @@
+/* What a planned graph becomes: C source. */
+#ifndef CORTEN_EMIT_H
+#define CORTEN_EMIT_H
+
+#include "graph/graph.h"
+#include "lower/lower.h"
+
+typedef struct { /* files held in memory until everything has succeeded */
+    int count, capacity;
+    struct {
+        const char *name;
+        const void *data;
+        size_t bytes;
+    } * file;
+} FileSet;
+
+void fileset_add(C *c, FileSet *set, const char *name, const void *data, size_t bytes);
+/* Writes all aside and renames. Replaces only files that `owned` names; a foreign file with a
+ * needed name is DIAG_INPUT and nothing is written. */
+void fileset_write(C *c, const FileSet *set, const char *folder, int owned_count,
+                   const char *const *owned);
+
+/* <name>.h, <name>.c, and runtime/ with exactly the sources that the calls use. */
+void emit_c(C *c, Graph *g, const Options *o, FileSet *out);
+/* Where runtime/ and boards/ are: CORTEN_SHARE, beside the executable, or the source tree. */
+const char *share_folder(C *c);
+
+#endif

@@ -1,0 +1,452 @@
+/* The graph: nodes that call operators on values, the operator table's row, and the kernel calls
+ * that a lowered graph holds. One representation from the archive to the memory plan; what may
+ * stand in it at each stage is said by the verifier's rules (verify.c). */
+#ifndef CORTEN_GRAPH_H
+#define CORTEN_GRAPH_H
+
+#include "base/base.h"
+
+typedef struct Op Op;
+typedef struct Node Node;
+typedef struct Value Value;
+typedef struct Graph Graph;
+typedef struct Call Call;
+typedef struct Buffer Buffer;
+
+/* ---- schema: PyTorch's own text, parsed --------------------------------------------------- */
+
+typedef enum {
+    T_TENSOR,
+    T_INT,
+    T_FLOAT,
+    T_BOOL,
+    T_STRING,
+    T_SCALAR,
+    T_DTYPE,
+    T_LAYOUT,
+    T_DEVICE,
+    T_MEMORY_FORMAT,
+    T_GENERATOR,
+    T_DIMNAME,
+    T_GRAPH
+} SchemaType;
+
+typedef enum {
+    ARG_NONE,
+    ARG_VALUE,
+    ARG_INT,
+    ARG_FLOAT,
+    ARG_BOOL,
+    ARG_STRING,
+    ARG_DTYPE,
+    ARG_LIST,
+    ARG_GRAPH
+} ArgKind;
+
+typedef struct Arg Arg;
+struct Arg {
+    ArgKind kind;
+    union {
+        Value *value;
+        int64_t i;
+        double f;
+        bool b;
+        const char *s;
+        DType dtype;
+        Graph *graph;
+        struct {
+            int count;
+            Arg *item;
+        } list;
+    } u;
+};
+
+typedef struct {
+    const char *name;
+    SchemaType type;
+    bool optional, list, kwarg_only, write;
+    int list_size;     /* "int[2]": a single int stands for so many; 0: none */
+    const char *alias; /* alias set: "a" of Tensor(a), "*" ; NULL */
+    bool has_default;
+    Arg default_value;
+} SchemaArg;
+
+typedef struct {
+    const char *name;     /* "aten::conv2d" */
+    const char *overload; /* "" or "Tensor" */
+    int arg_count, return_count;
+    SchemaArg *arg;
+    SchemaArg *ret; /* name, type, alias, write, list */
+} Schema;
+
+/* Parses "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor". A malformed
+ * text is a bug of the row (DIAG_BUG). */
+Schema *schema_parse(C *c, const char *text);
+
+/* ---- types -------------------------------------------------------------------------------- */
+
+/* real = scale * (q - zero_point) for indices start <= i < stop along `axis`. A value with one
+ * grid has one part with axis -1. Per-channel weights have a part per channel. */
+typedef struct {
+    int axis;
+    int64_t start, stop;
+    double scale;
+    int32_t zero_point;
+} Part;
+
+typedef struct {
+    DType dtype; /* DT_I8, DT_I16, DT_I32 (biases); DT_U8 never inside */
+    int bits;    /* 8, 16, 32; 4 for packed weights (dtype DT_I8) */
+    bool pinned; /* given by a PT2E archive: no pass may move, drop or refine it */
+    int part_count;
+    Part *part;
+} Grid;
+
+typedef struct {
+    DType dtype; /* of the numbers meant, as in PyTorch: a quantized value stays DT_F32 here */
+    int rank;
+    int64_t dim[MAX_RANK];
+} Type;
+
+bool type_equal(const Type *a, const Type *b);
+Type type_make(DType dtype, int rank, const int64_t *dim);
+int64_t type_count(const Type *t);
+
+/* ---- values and nodes --------------------------------------------------------------------- */
+
+typedef enum { ROLE_NONE, ROLE_INPUT, ROLE_PARAMETER, ROLE_BUFFER, ROLE_CONSTANT } Role;
+
+/* What calibration saw of a value (quant/observe.c). */
+typedef struct Observed Observed;
+
+struct Value {
+    int id; /* dense, unique in the graph: index of graph->value */
+    const char *name;
+    Type type;
+    int64_t stride[MAX_RANK]; /* elements, as archived; used by functionalize only */
+    Role role;
+    const char *fqn;        /* parameter's or buffer's name in the module */
+    Node *def;              /* NULL: input, parameter, buffer or constant */
+    int def_index;          /* which output of def */
+    Array *constant;        /* data: of type.dtype, or of grid->dtype when grid is set */
+    Grid *grid;             /* quantization; NULL: not (yet) quantized */
+    Observed *observed;     /* NULL before calibrate */
+    bool unstored;          /* lives only inside a fused kernel (fuse.c) */
+    int8_t order[MAX_RANK]; /* physical order: order[k] is the logical dim at position k, outermost
+                              first (layout.c); identity until then */
+    Node **user;            /* filled by graph_index(): each node that reads it, once */
+    int user_count;
+    int output_count; /* how often it is an output of the graph or the next value of a state */
+    Buffer *buffer;   /* after lower: where it lives, and the offset of its first byte there */
+    int64_t buffer_offset;
+};
+
+typedef enum { FATE_LIVE, FATE_KERNEL, FATE_FUSED, FATE_FOLDED, FATE_MOVED, FATE_REMOVED } Fate;
+typedef enum { NODE_CPU, NODE_NPU } NodeTarget;
+
+typedef struct Origins { /* sorted archive node indices */
+    int count;
+    int *id;
+} Origins;
+
+struct Node {
+    int index; /* position, filled by graph_index() */
+    const Op *op;
+    bool writes;     /* an in-place or out= twin of op: writes the operand written_arg */
+    int written_arg; /* index into op's args; meaningful if writes. For an out= twin the target
+                        is `out_arg`, since the row has no such argument */
+    Value *out_arg;
+    bool copies;      /* a *_copy twin of a view row: never aliases */
+    const char *name; /* unique */
+    Loc loc;
+    Arg *arg; /* op->schema's arguments, in order, defaults filled in */
+    int arg_count;
+    int out_count;
+    Value **out; /* NULL entries never occur; unused outputs have no users */
+    Graph *body; /* of table and recurrent nodes; NULL otherwise */
+    Origins origins;
+    NodeTarget target;
+    bool fused;      /* computed in the store of the node that defines its operand (fuse.c) */
+    bool float_kept; /* --allow-float: stays float on the chip */
+    const char *float_reason;
+    double sqnr_db; /* verify's result; NAN unknown */
+    Node *prev, *next;
+};
+
+/* A node of the archive, for the report: each exactly once. */
+typedef struct {
+    const char *name, *op, *module;
+    Loc loc;
+    Fate fate;           /* FATE_LIVE until decided; set by the pass that removes it */
+    const char *reason;  /* why removed or folded, for people */
+    int into;            /* archive index of the node it was folded into, -1 */
+    const char *numeric; /* filled by the report */
+} ArchiveNode;
+
+typedef struct { /* a buffer that the model writes: its value before and after a run */
+    Value *before, *after;
+    const char *fqn;
+} State;
+
+typedef enum {
+    STAGE_IMPORTED,
+    STAGE_FUNCTIONAL,
+    STAGE_CORE,
+    STAGE_QUANTIZED,
+    STAGE_LOWERED,
+    STAGE_PLANNED
+} Stage;
+
+struct Graph {
+    C *c;
+    const char *name; /* C identifier made from the archive's stem */
+    Stage stage;
+    Node *first, *last;
+    int node_count;
+    int value_count, value_capacity;
+    Value **value;
+    int input_count;
+    Arg *input; /* user inputs in call order: ARG_VALUE, or the constant of a constant input */
+    const char **input_name; /* the archive's name of each */
+    int output_count;
+    Arg *output; /* ARG_VALUE, ARG_NONE or ARG_INT */
+    const char **output_name;
+    int state_count;
+    State *state;
+    int archive_count;
+    ArchiveNode *archive;
+    const char *archive_path, *archive_sha256;
+    Call *first_call, *last_call; /* LOWERED */
+    int call_count;
+    int buffer_count, buffer_capacity;
+    Buffer **buffer;
+    int64_t arena_bytes, arena_lower_bound, state_bytes, weights_bytes, scratch_bytes;
+    const char *peak_node;
+};
+
+Graph *graph_new(C *c, const char *name);
+Value *value_new(Graph *g, const char *name, Type type);     /* name made unique */
+Value *value_constant(Graph *g, const char *name, Array *a); /* ROLE_CONSTANT */
+
+/* Node building. A pass that rewrites node n sets c->origins/c->loc by rewrite_begin(c, n); new
+ * nodes inherit both. `schema_name` is "aten::mul.Tensor" or an internal "corten::table".
+ * Arguments are given by the variadic argument list, in schema order, in the form of Arg; missing
+ * trailing ones take their defaults. Output types come from op->shape. The new node stands before
+ * `before` (NULL: at the end). */
+void rewrite_begin(C *c, const Node *n);
+void rewrite_end(C *c);
+Node *node_new(Graph *g, Node *before, const char *schema_name, int arg_count, const Arg *arg);
+Value *node_value(Graph *g, Node *before, const char *schema_name, int arg_count,
+                  const Arg *arg); /* its first output */
+#define ARGS(...)                                                                                  \
+    (int)(sizeof((Arg[]){__VA_ARGS__}) / sizeof(Arg)), (Arg[]) {                                   \
+        __VA_ARGS__                                                                                \
+    }
+Arg arg_none(void);
+Arg arg_value(Value *v);
+Arg arg_int(int64_t i);
+Arg arg_float(double f);
+Arg arg_bool(bool b);
+Arg arg_string(const char *s);
+Arg arg_dtype(DType t);
+Arg arg_ints(C *c, int count, const int64_t *v);
+Arg arg_values(C *c, int count, Value *const *v);
+
+/* Taking apart. node_remove: the archive nodes it stands for get this fate unless another live
+ * node stands for them too. `into` may be NULL. */
+void node_remove(Graph *g, Node *n, Fate fate, const char *reason, const Node *into);
+void node_move_before(Graph *g, Node *n, Node *before);
+void value_replace(Graph *g, Value *old_value, Value *new_value); /* in all readers and outputs */
+/* dst from now on stands for src's archive nodes too; their fate becomes `fate` into dst. */
+void origins_merge(Graph *g, Node *dst, const Node *src, Fate fate);
+void graph_index(Graph *g); /* numbers nodes, fills users and output counts */
+int graph_sweep(Graph *g);  /* removes nodes whose outputs nobody reads (FATE_REMOVED); count */
+/* Nodes in the order of dependence, given or broken order; false if there is a cycle. */
+bool graph_sort(Graph *g);
+
+/* Reading a node's arguments by schema name. Asking for a name the schema lacks is a bug (70);
+ * the value's kind is checked against the schema at import, so these cannot fail on user data. */
+int node_arg_index(const Node *n, const char *name);
+const Arg *node_arg(const Node *n, const char *name);
+bool node_has(const Node *n, const char *name);  /* given and not None */
+Value *node_in(const Node *n, const char *name); /* NULL when None or a number */
+int64_t node_int(const Node *n, const char *name);
+double node_double(const Node *n, const char *name); /* int, float or bool */
+bool node_bool(const Node *n, const char *name);
+const char *node_string(const Node *n, const char *name);
+int node_ints(const Node *n, const char *name, int64_t *out, int capacity); /* count */
+/* A list of one or `want` ints, spread to exactly `want`: stride, padding, dilation. */
+void node_ints_spread(const Node *n, const char *name, int64_t *out, int want);
+int node_values(const Node *n, const char *name, Value **out, int capacity); /* Tensor[] */
+/* Every value a node reads, in argument order, lists flattened. */
+int node_operands(const Node *n, Value **out, int capacity);
+int node_operand_count(const Node *n);
+Value *node_operand(const Node *n, int k);
+/* dim argument wrapped to 0..rank-1; out of range is a diagnostic and gives 0. */
+int dim_wrap(C *c, const Node *n, int64_t dim, int rank);
+bool value_is_scalar_constant(const Value *v, double *out); /* constant with one element */
+
+/* ---- the operator table ------------------------------------------------------------------- */
+
+enum {
+    OP_MAY_RETURN_INPUT = 1 << 0, /* eval dropout, contiguous, reshape, to: input, view or copy */
+    OP_VIEW_INPLACE = 1 << 1,     /* unsqueeze_, t_: the in-place twin changes only metadata */
+    OP_MOVES_DATA = 1 << 2,       /* output elements are input elements at other places */
+    OP_FUSES_CLAMP = 1 << 3,      /* the kernel's store can clamp */
+    OP_FUSES_TABLE = 1 << 4,      /* the kernel's store can look up a table */
+    OP_CHANNELS_LAST = 1 << 5,    /* the kernel wants operand 0 and output 0 as N,spatial...,C */
+    OP_RANDOM = 1 << 6,           /* never folded */
+    OP_ASSERTS = 1 << 7,          /* checks only: vanishes */
+    OP_CREATES = 1 << 8,          /* no varying operand: always folded */
+    OP_EFFECT_FREE_IDENTITY = 1 << 9 /* output equals operand 0: clone, detach, dropout */
+};
+
+typedef enum {
+    Q_DEFAULT = 0, /* float: Q_ACT; integer and bool: Q_RAW */
+    Q_ACT,         /* a calibrated grid of its own */
+    Q_SAME,        /* outputs: the grid of operand 0 (union-find); operands: that of operand 0 */
+    Q_FIXED,       /* outputs: QRule.scale / zero_point (int8); int16 scales follow by 1/128 */
+    Q_WEIGHT,      /* constants: symmetric, one part per index of QRule.weight_axis */
+    Q_BIAS,        /* int32 at scale(operand 0) * scale(weight) */
+    Q_RAW          /* numbers as they are: indices, masks, shapes */
+} QKind;
+
+typedef struct {
+    QKind in[6];  /* by operand argument index of the schema */
+    QKind out[4]; /* by output */
+    int weight_axis;
+    double scale; /* of Q_FIXED */
+    int zero_point;
+    const char *const *inner; /* composites: names of inner values observed and typed; NULL-ended */
+} QRule;
+
+/* One row, beside the functions that implement it (src/ops/<family>.c). NULL: not so. */
+struct Op {
+    const char *schema;
+    unsigned traits;
+    /* Pointwise: out = map(node, in), in[k] = k-th Tensor argument of the schema (absent optional
+     * ones are NAN; numbers in Tensor slots are given as such). The whole definition: shape, eval,
+     * folding and tables follow from it. Results are in the output's dtype meaning. */
+    double (*map)(const Node *n, const double *in);
+    void (*shape)(C *c, Node *n); /* sets out[k]->type; NULL with map: broadcast and promote */
+    void (*eval)(C *c, Node *n);  /* float reference through eval_in / eval_out below */
+    void (*decompose)(C *c, Graph *g, Node *n); /* builds what it stands for before n, replaces
+                                                   n's outputs; the pass then removes n */
+    QRule quant;
+    void (*lower)(C *c, Graph *g, Node *n); /* adds kernel calls; NULL: no integer form */
+    const char *no_integer_form;            /* why, when lower is NULL: shown in the diagnostic */
+};
+
+/* How an archive's target maps on the table: the row itself, or a derived twin of it. */
+typedef struct {
+    const Op *op;
+    const Schema *schema; /* the row's */
+    bool inplace;         /* name_ : writes argument 0 */
+    bool out;             /* overload out: writes keyword argument out */
+    bool copy;            /* *_copy of a view row */
+} OpMatch;
+
+int op_count(void);
+const Op *op_at(int i);
+const Schema *op_schema(const Op *op);
+const Op *op_find(const char *schema_name); /* "aten::add.Tensor" or "aten::relu"; NULL */
+/* `target` as in an archive: "torch.ops.aten.add_.Tensor". False: no row. */
+bool op_match(C *c, const char *target, OpMatch *out);
+const char *op_nearest(const char *name); /* for suggestions */
+bool op_is_pointwise(const Op *op);
+bool node_is(const Node *n, const char *schema_name); /* name with or without overload */
+
+/* ---- float evaluation --------------------------------------------------------------------- */
+
+/* Values of one run. Each thread has its own C and Env. Constants are not copied. */
+typedef struct Env Env;
+Env *env_new(C *c, Graph *g);
+void env_free(Env *e);
+void env_set(Env *e, const Value *v, Array *a); /* taken by reference */
+const Array *env_get(Env *e, const Value *v);   /* NULL if not computed; constants dequantized */
+/* Runs all nodes in order in c->env; frees values after their last use unless `keep`.
+ * `seen` (may be NULL) is called with every node output as soon as it is computed. */
+void graph_eval(C *c, Graph *g, Env *e, bool keep,
+                void (*seen)(void *user, const Value *v, const Array *a), void *user);
+void node_eval(C *c, Node *n); /* in c->env */
+/* For eval functions. eval_in: the k-th schema argument as an array (numbers become rank 0, NULL
+ * when None), float data as float32. eval_out: storage for output k (allocate on first call). */
+const Array *eval_in(C *c, const Node *n, const char *name);
+const Array *eval_value(C *c, const Value *v);
+Array *eval_out(C *c, Node *n, int k);
+
+/* ---- kernel calls (LOWERED) --------------------------------------------------------------- */
+
+typedef enum { BUFFER_VALUE, BUFFER_CONSTANT, BUFFER_SCRATCH } BufferKind;
+
+struct Buffer {
+    int id;
+    BufferKind kind;
+    const char *name; /* readable C identifier: conv1_weight */
+    DType element;    /* how a constant prints: DT_I8, DT_I32 ... */
+    int64_t bytes;
+    int align;
+    const void *data; /* constants */
+    int region;       /* CtnRegion, after plan */
+    int64_t offset;
+    int first_call, last_call; /* lifetime, filled by plan */
+};
+
+typedef struct {      /* a CtnRef field of the args that points into a buffer */
+    int field_offset; /* byte offset in args */
+    Buffer *buffer;
+    int64_t offset;
+    bool writes;
+} CallRef;
+
+struct Call {
+    int index;
+    const char *name; /* unique: the name of the node it is for, with a suffix if need be */
+    int kernel;       /* CtnKernelId */
+    const struct Variant *variant; /* chosen by lower/variants.c */
+    void *args;                    /* the kernel's Ctn...Args; refs are filled in by plan */
+    int args_bytes;
+    int ref_count, ref_capacity;
+    CallRef *ref;
+    Origins origins;
+    Node *node;
+    int64_t macs;
+    Call *next;
+};
+
+/* For lower functions: `a->input` etc. are set through these, never directly. */
+Call *call_new(C *c, Graph *g, Node *n, int kernel);
+void call_in(Call *call, uint32_t *field, Value *v);
+void call_in_at(Call *call, uint32_t *field, Value *v, int64_t byte_offset);
+void call_out(Call *call, uint32_t *field, Value *v);
+void call_out_at(Call *call, uint32_t *field, Value *v, int64_t byte_offset);
+Buffer *call_const(Call *call, uint32_t *field, const char *what, DType element, const void *data,
+                   int64_t bytes, int align);
+Buffer *call_scratch(Call *call, uint32_t *field, int64_t bytes, int align);
+void call_absent(Call *call, uint32_t *field); /* CTN_NONE */
+/* out is the memory of in, from byte_offset on: views and slices at no cost. */
+void value_alias(Graph *g, Value *out, Value *in, int64_t byte_offset);
+Buffer *value_buffer(Graph *g, Value *v); /* made on first use */
+DType value_storage(const Value *v);      /* grid ? grid->dtype : type.dtype */
+int64_t value_bytes(const Value *v);
+/* Physical strides in elements of each logical dim under v->order. */
+void value_strides(const Value *v, int64_t *stride);
+bool value_order_is_identity(const Value *v); /* up to dims of size 1 */
+
+/* The table or clamp that is fused behind n (its sole reader, marked fused), or NULL; and the
+ * value that the call must therefore write. */
+Node *node_epilogue(const Node *n);
+Value *node_result(const Node *n);
+
+/* ---- text form ---------------------------------------------------------------------------- */
+
+/* The whole graph as text; large constants go into the .npz beside it (graph_save). */
+const char *graph_print(Graph *g);
+Graph *graph_parse(C *c, const char *file, const char *text, const ArrayList *constants);
+void graph_save(Graph *g, const char *path); /* one zip: graph.txt and members of constants */
+Graph *graph_load(C *c, const char *path);   /* what graph_save wrote, or plain text + .npz */
+
+/* Checks every rule of the graph's stage; a broken one is DIAG_BUG with the pass's name. */
+void graph_verify(Graph *g, const char *after_pass);
+
+#endif

@@ -1,0 +1,12 @@
+/* A torch.export archive (.pt2) as a graph: the archive's nodes one for one, in-place writes,
+ * views and strides as they stand (STAGE_IMPORTED). */
+#ifndef CORTEN_IMPORT_H
+#define CORTEN_IMPORT_H
+
+#include "graph/graph.h"
+
+/* All problems of the archive are recorded together (unknown operators with a suggestion, dynamic
+ * shapes, wrong dtypes, short weights); unwinds if there were any. */
+Graph *import_pt2(C *c, const char *path);
+
+#endif

@@ -1,0 +1,95 @@
+/* From a quantized graph to placed kernel calls: CPUs, kernel variants, lowering helpers, layout
+ * and memory plan. */
+#ifndef CORTEN_LOWER_H
+#define CORTEN_LOWER_H
+
+#include "ctn.h"
+#include "graph/graph.h"
+#include "passes/passes.h"
+
+/* ---- CPUs --------------------------------------------------------------------------------- */
+
+struct Cpu {
+    const char *name;      /* "cortex-m55" */
+    const char *isa;       /* "mve" */
+    const char *gcc_flags; /* -mcpu=... -mthumb -mfloat-abi=... */
+    const char *machine;   /* QEMU machine */
+    const char *board;     /* folder under boards/ */
+};
+
+extern const Cpu cpu_table[];
+extern const int cpu_table_count;
+const Cpu *cpu_find(const char *name); /* NULL */
+extern const char *const isa_levels[]; /* "v6m", "v7m", "dsp", "mve"; each includes those before */
+extern const int isa_level_count;
+
+/* ---- kernels and variants ----------------------------------------------------------------- */
+
+typedef enum { FIELD_REF, FIELD_INT, FIELD_INTS } FieldKind;
+
+typedef struct {
+    FieldKind kind;
+    const char *name;
+    int offset, count; /* count of INTS, else 1 */
+} KernelField;
+
+typedef struct {
+    const char *name;      /* "conv2d_s8" */
+    const char *args_type; /* "CtnConv2dS8Args" */
+    int args_bytes;
+    int field_count;
+    const KernelField *field;
+} Kernel;
+
+const Kernel *kernel_at(int id); /* CtnKernelId */
+
+typedef struct Variant {
+    int kernel;
+    const char *isa;    /* NULL: plain C, runs anywhere */
+    const char *symbol; /* "ctn_table_s8_mve" */
+    const char *source; /* "table_s8_mve.c" */
+    void (*host)(const void *args, const CtnFrame *frame);
+    /* May it run this call? Bounds are proven here from the call's constants. NULL: always. */
+    bool (*accepts)(const Call *call);
+    /* Rewrites constants into load order, asks for scratch. NULL: as they are. */
+    void (*pack)(C *c, Graph *g, Call *call);
+} Variant;
+
+extern const Variant variant_table[];
+extern const int variant_table_count;
+/* The last row that fits the ISA level and accepts the call. */
+const Variant *variant_choose(const Call *call, const char *isa);
+
+/* ---- helpers for lower functions ----------------------------------------------------------- */
+
+/* fixed-point factor of a positive real (design section 7) */
+void multiplier_from(double real, int32_t *multiplier, int32_t *shift);
+double value_scale(const Value *v); /* of the first part; bug if it has none */
+int32_t value_zero_point(const Value *v);
+/* The clamp that the store of node n applies, on the grid of the value it writes first: the
+ * grid's range, narrowed by a fused clamp. */
+void store_clamp(const Node *n, int32_t *min, int32_t *max);
+/* Adds the fused table's 256 bytes, or marks the field absent. */
+void store_table(C *c, Call *call, uint32_t *field, const Node *n);
+/* Evaluates a table node's body at a real number. */
+double table_body_eval(const Node *table, double x);
+/* The 256 entries: from the grid `in` to the grid `out` (rounded half away, saturated). */
+void table_fill(C *c, const Node *table, const Grid *in, const Grid *out, int8_t entry[256]);
+/* 256 entries that move q from one grid to another (requantizing copies). */
+void table_requantize(const Grid *in, const Grid *out, int8_t entry[256]);
+/* Broadcast strides of operand v for a loop over out's physical dims, padded in front to `want`. */
+void broadcast_strides(const Value *v, const Value *out, int want, int32_t *dim, int32_t *stride);
+/* Lowers any OP_MOVES_DATA node from its eval on element numbers: alias, copy or gather. */
+void lower_movement(C *c, Graph *g, Node *n);
+/* An affine copy from in (elements at in_offset, strides by out's logical dims) into out's memory,
+ * changing the grid if the two differ. */
+void lower_copy(C *c, Graph *g, Node *n, Value *in, int64_t in_offset, const int64_t *in_stride,
+                Value *out, int64_t out_offset, const int64_t *out_stride, int rank,
+                const int64_t *dim);
+
+/* ---- plan --------------------------------------------------------------------------------- */
+
+/* Fills lifetimes, offsets, sizes of regions, the lower bound and the refs of all calls. */
+void plan_memory(C *c, Graph *g, const Options *o);
+
+#endif

@@ -1,0 +1,76 @@
+/* The pipeline: one table of passes, each a file of this folder (or of quant/ and lower/), and the
+ * options that steer them. */
+#ifndef CORTEN_PASSES_H
+#define CORTEN_PASSES_H
+
+#include "graph/graph.h"
+
+typedef struct Cpu Cpu; /* a row of the CPU table, lower/cpus.c */
+
+typedef enum { OBSERVER_MINMAX, OBSERVER_PERCENTILE, OBSERVER_MSE } ObserverKind;
+typedef enum { IO_AS_QUANTIZED, IO_INT8, IO_INT16, IO_FLOAT } IoType;
+
+typedef struct {
+    const char *pattern;   /* node name or module path glob */
+    const char *precision; /* int8, int16, w4, float */
+} PrecisionRule;
+
+typedef struct {
+    const Cpu *cpu;
+    const char *isa; /* "mve" ...: the CPU's own unless overridden */
+    IoType io;
+    bool io_nhwc; /* --io-layout nhwc */
+    ObserverKind observer;
+    bool allow_float;
+    bool keep_inputs;
+    bool optimize_size;
+    int64_t ram_limit, flash_limit; /* 0: none */
+    double accuracy_budget_db;      /* 0: none */
+    int precision_count;
+    const PrecisionRule *precision;
+    int input_scale_count;
+    const char *const *input_scale; /* "NAME=SCALE,ZP" */
+    int threads;
+    /* calibration samples: sample[s][k] is the array of user input k; converted and checked */
+    int sample_count;
+    Array ***sample;
+} Options;
+
+typedef struct {
+    const char *name;
+    const char *purpose; /* one line, shown by `corten compile --help-passes` and docs */
+    Stage from, to;      /* stage that the graph must have, and has afterwards */
+    const char *timer;   /* which of report.json's seconds it counts for */
+    void (*run)(C *c, Graph *g, const Options *options);
+} Pass;
+
+extern const Pass pass_table[];
+extern const int pass_table_count;
+
+typedef struct {
+    const char *dump;       /* print the graph after this pass to stdout; NULL */
+    const char *stop_after; /* NULL: run all */
+    const char *from;       /* start with this pass; NULL: the first */
+    double seconds[8];      /* out: by the order of timer_names */
+} PipelineControl;
+
+extern const char *const timer_names[]; /* import calibrate quantize lower plan emit; NULL-ended */
+
+/* Runs the passes; verifies after each. Errors unwind after the pass that recorded them. */
+void pipeline_run(C *c, Graph *g, const Options *options, PipelineControl *control);
+
+/* The passes. */
+void pass_functionalize(C *c, Graph *g, const Options *o);
+void pass_absorb(C *c, Graph *g, const Options *o);
+void pass_fold(C *c, Graph *g, const Options *o);
+void pass_decompose(C *c, Graph *g, const Options *o);
+void pass_calibrate(C *c, Graph *g, const Options *o); /* quant/ */
+void pass_precision(C *c, Graph *g, const Options *o); /* quant/ */
+void pass_tables(C *c, Graph *g, const Options *o);
+void pass_fuse(C *c, Graph *g, const Options *o);
+void pass_quantize(C *c, Graph *g, const Options *o); /* quant/ */
+void pass_layout(C *c, Graph *g, const Options *o);   /* lower/ */
+void pass_lower(C *c, Graph *g, const Options *o);    /* lower/ */
+void pass_plan(C *c, Graph *g, const Options *o);     /* lower/ */
+
+#endif

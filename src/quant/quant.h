@@ -1,0 +1,27 @@
+/* From observed values to grids. */
+#ifndef CORTEN_QUANT_H
+#define CORTEN_QUANT_H
+
+#include "graph/graph.h"
+#include "passes/passes.h"
+
+/* Range and histogram of one value over all calibration samples. */
+struct Observed {
+    double min, max;
+    int64_t count;
+    int bin_count; /* a power of two; bins cover [bin_low, bin_low + bin_count * bin_width) */
+    double bin_low, bin_width;
+    int64_t *bin;
+};
+
+void observe(C *c, Observed *o, const Array *a);
+void observed_merge(C *c, Observed *into, const Observed *from);
+/* The range that the observer kind chooses; contains 0. */
+void observed_range(const Observed *o, ObserverKind kind, int bits, double *low, double *high);
+
+/* Affine int8 grid for [low, high] as torch's and TFLM's: scale = (high - low) / 255, zero point
+ * rounded, both clamped so that 0 is exact. int16: symmetric. A range of zero gets scale 1/255. */
+Grid *grid_affine(C *c, double low, double high, int bits);
+Grid *grid_symmetric_per_channel(C *c, const Array *weights, int axis, int bits);
+
+#endif

@@ -1,0 +1,59 @@
+/* Running a model: in float from the archive, bit-exactly on the host, and on a simulated chip. */
+#ifndef CORTEN_RUN_H
+#define CORTEN_RUN_H
+
+#include "graph/graph.h"
+#include "lower/lower.h"
+
+/* Samples as design section 9 says: X is a .npy, .npz or a folder. sample[s][k] is user input k of
+ * the s-th sample with exactly the input's shape and dtype. Fatal with every mismatch listed. */
+typedef struct {
+    int count;
+    Array ***sample;
+    bool single;   /* X was one sample without a sample axis: outputs have none either */
+    Array *labels; /* found as `label` in an archive, or NULL */
+} Samples;
+
+typedef struct {
+    double mean[4], std[4];
+    int channels; /* 0: not given, 0..1 scaling */
+} ImageScaling;
+
+Samples samples_read(C *c, const Graph *g, const char *path, const ImageScaling *scaling);
+Samples samples_read_many(C *c, const Graph *g, int path_count, const char *const *paths,
+                          const ImageScaling *scaling);
+/* Labels by file, or by the name of an array in `path`. NULL if there are none. */
+Array *labels_read(C *c, const char *path, const char *labels);
+
+/* outputs[k] of one sample; graph of any stage before LOWERED, in float. */
+void run_float(C *c, Graph *g, Array *const *inputs, Array **outputs);
+
+/* A planned graph bound to host memory: the arena, state and weights, exactly as on the chip. */
+typedef struct Simulator Simulator;
+Simulator *simulator_new(C *c, Graph *g);
+void simulator_free(Simulator *s);
+void simulator_reset(Simulator *s); /* state to its initial values */
+/* Inputs as float or already in the boundary's dtype; outputs in the boundary's dtype. */
+void simulator_run(C *c, Simulator *s, Array *const *inputs, Array **outputs);
+/* The value's current bytes in logical order as numbers of its storage dtype; valid only when run
+ * with simulator_keep (each call's outputs copied as it ends). */
+void simulator_keep(Simulator *s, bool keep);
+const Array *simulator_value(C *c, Simulator *s, const Value *v);
+
+/* Builds DIR's model for its CPU, runs all samples on QEMU, reads outputs back, bit for bit.
+ * instructions[k]: of call k, counted with -icount; total per inference. */
+typedef struct {
+    Array ***outputs; /* [sample][output] in the boundary's dtype */
+    uint64_t total_instructions;
+    uint64_t *call_instructions;
+    uint32_t stack_bytes; /* high-water mark */
+    int64_t image_flash_bytes, image_ram_bytes;
+} ChipRun;
+ChipRun qemu_run(C *c, Graph *g, const Options *o, const char *folder, const Samples *samples);
+
+/* Boundary conversions (design section 7): torch's quantize in float32, ties to even. */
+Array *quantize_array(C *c, const Array *a, const Grid *grid);
+Array *dequantize_array(C *c, const Array *a, const Grid *grid);
+double sqnr_db(const Array *reference, const Array *got); /* +INFINITY if equal */
+
+#endif
