@@ -53,32 +53,34 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
  */
 #define CTN_CONV2D_S8_FIELDS(REF, INT, INTS)                                                       \
     REF(input)                                                                                     \
-    REF(output) REF(weights) REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch)          \
-        INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h)  \
-            INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h)   \
-                INT(dilation_w) INT(groups) INT(input_zero_point) INT(output_zero_point)           \
-                    INT(clamp_min) INT(clamp_max)
+    REF(output)                                                                                    \
+    REF(weights) REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch) INT(batches)         \
+        INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) \
+            INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w) \
+                INT(groups) INT(input_zero_point) INT(output_zero_point) INT(clamp_min)            \
+                    INT(clamp_max)
 
 /* As conv2d_s8 with groups = in_c: output channel c reads input channel c / (out_c / in_c).
  * weights [kernel_h][kernel_w][out_c]. */
 #define CTN_DEPTHWISE_CONV2D_S8_FIELDS(REF, INT, INTS)                                             \
     REF(input)                                                                                     \
-    REF(output) REF(weights) REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch)          \
-        INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h)  \
-            INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h)   \
-                INT(dilation_w) INT(input_zero_point) INT(output_zero_point) INT(clamp_min)        \
-                    INT(clamp_max)
+    REF(output)                                                                                    \
+    REF(weights) REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch) INT(batches)         \
+        INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) \
+            INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w) \
+                INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* conv2d_s8 with a depth: input [batches][in_d][in_h][in_w][in_c],
  * weights [out_c][kernel_d][kernel_h][kernel_w][in_c / groups]. */
 #define CTN_CONV3D_S8_FIELDS(REF, INT, INTS)                                                       \
     REF(input)                                                                                     \
-    REF(output) REF(weights) REF(bias) REF(multiplier) REF(shift) REF(table) INT(batches)          \
-        INT(in_d) INT(in_h) INT(in_w) INT(in_c) INT(out_d) INT(out_h) INT(out_w) INT(out_c)        \
-            INT(kernel_d) INT(kernel_h) INT(kernel_w) INT(stride_d) INT(stride_h) INT(stride_w)    \
-                INT(pad_front) INT(pad_top) INT(pad_left) INT(dilation_d) INT(dilation_h)          \
-                    INT(dilation_w) INT(groups) INT(input_zero_point) INT(output_zero_point)       \
-                        INT(clamp_min) INT(clamp_max)
+    REF(output)                                                                                    \
+    REF(weights) REF(bias) REF(multiplier) REF(shift) REF(table) INT(batches) INT(in_d) INT(in_h)  \
+        INT(in_w) INT(in_c) INT(out_d) INT(out_h) INT(out_w) INT(out_c) INT(kernel_d)              \
+            INT(kernel_h) INT(kernel_w) INT(stride_d) INT(stride_h) INT(stride_w) INT(pad_front)   \
+                INT(pad_top) INT(pad_left) INT(dilation_d) INT(dilation_h) INT(dilation_w)         \
+                    INT(groups) INT(input_zero_point) INT(output_zero_point) INT(clamp_min)        \
+                        INT(clamp_max)
 
 /* Transposed convolution, as a gather: out[oy][ox] sums the taps with
  * oy + pad_top - ky * dilation_h = iy * stride_h, 0 <= iy < in_h.
@@ -88,15 +90,16 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
 /* input [rows][depth], weights [columns][depth], output [rows][columns]; per-column factors. */
 #define CTN_LINEAR_S8_FIELDS(REF, INT, INTS)                                                       \
     REF(input)                                                                                     \
-    REF(output) REF(weights) REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch)          \
-        INT(rows) INT(depth) INT(columns) INT(input_zero_point) INT(output_zero_point)             \
-            INT(clamp_min) INT(clamp_max)
+    REF(output)                                                                                    \
+    REF(weights) REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch) INT(rows) INT(depth) \
+        INT(columns) INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* Product of two activations over batch[0..3] with element strides (0 broadcasts):
  * out[b][m][n] = sum_k (lhs - lhs_zero_point) * (rhs - rhs_zero_point). Output is contiguous. */
 #define CTN_MATMUL_S8_FIELDS(REF, INT, INTS)                                                       \
     REF(lhs)                                                                                       \
-    REF(rhs) REF(output) REF(table) REF(scratch) INTS(batch, 4) INTS(lhs_batch_stride, 4)          \
+    REF(rhs)                                                                                       \
+    REF(output) REF(table) REF(scratch) INTS(batch, 4) INTS(lhs_batch_stride, 4)                   \
         INTS(rhs_batch_stride, 4) INT(rows) INT(depth) INT(columns) INT(lhs_row_stride)            \
             INT(lhs_depth_stride) INT(rhs_depth_stride) INT(rhs_column_stride) INT(lhs_zero_point) \
                 INT(rhs_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)              \
@@ -107,18 +110,20 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
  * add: design section 7; a negative multiplier subtracts. */
 #define CTN_ADD_S8_FIELDS(REF, INT, INTS)                                                          \
     REF(a)                                                                                         \
-    REF(b) REF(output) REF(table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6)                 \
-        INT(a_zero_point) INT(a_multiplier) INT(a_shift) INT(b_zero_point) INT(b_multiplier)       \
-            INT(b_shift) INT(left_shift) INT(output_zero_point) INT(output_multiplier)             \
-                INT(output_shift) INT(clamp_min) INT(clamp_max)
+    REF(b)                                                                                         \
+    REF(output) REF(table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point)      \
+        INT(a_multiplier) INT(a_shift) INT(b_zero_point) INT(b_multiplier) INT(b_shift)            \
+            INT(left_shift) INT(output_zero_point) INT(output_multiplier) INT(output_shift)        \
+                INT(clamp_min) INT(clamp_max)
 #define CTN_ADD_S16_FIELDS(REF, INT, INTS) CTN_ADD_S8_FIELDS(REF, INT, INTS)
 
 /* mul: (a - za) * (b - zb) requantized. div: see fix.h's ctn_div. */
 #define CTN_MUL_S8_FIELDS(REF, INT, INTS)                                                          \
     REF(a)                                                                                         \
-    REF(b) REF(output) REF(table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6)                 \
-        INT(a_zero_point) INT(b_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)      \
-            INT(clamp_min) INT(clamp_max)
+    REF(b)                                                                                         \
+    REF(output) REF(table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point)      \
+        INT(b_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)         \
+            INT(clamp_max)
 #define CTN_MUL_S16_FIELDS(REF, INT, INTS) CTN_MUL_S8_FIELDS(REF, INT, INTS)
 
 /* out[i] = table[in[i] + 128]; entries of entry_size bytes (1, 2 or 4) for any output type. */
@@ -141,8 +146,7 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
  * (int32, in elements). */
 #define CTN_GATHER_FIELDS(REF, INT, INTS)                                                          \
     REF(input)                                                                                     \
-    REF(output) REF(indices) INT(element_size) INTS(dim, 8) INTS(in_stride, 8)                     \
-        INTS(index_start, 8)
+    REF(output) REF(indices) INT(element_size) INTS(dim, 8) INTS(in_stride, 8) INTS(index_start, 8)
 
 /* count elements of element_size bytes, all equal to the low bytes of value. */
 #define CTN_FILL_FIELDS(REF, INT, INTS) REF(output) INT(element_size) INT(count) INT(value)
@@ -152,29 +156,31 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
  * overrides), then requantized unless multiplier is 0. */
 #define CTN_MAX_POOL2D_S8_FIELDS(REF, INT, INTS)                                                   \
     REF(input)                                                                                     \
-    REF(output) REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h)  \
-        INT(out_w) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top)            \
-            INT(pad_left) INT(dilation_h) INT(dilation_w) INT(clamp_min) INT(clamp_max)
+    REF(output)                                                                                    \
+    REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w)   \
+        INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left)         \
+            INT(dilation_h) INT(dilation_w) INT(clamp_min) INT(clamp_max)
 #define CTN_AVG_POOL2D_S8_FIELDS(REF, INT, INTS)                                                   \
     REF(input)                                                                                     \
-    REF(output) REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h)  \
-        INT(out_w) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top)            \
-            INT(pad_left) INT(pad_bottom) INT(pad_right) INT(include_padding) INT(divisor)         \
-                INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)            \
-                    INT(clamp_min) INT(clamp_max)
+    REF(output)                                                                                    \
+    REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w)   \
+        INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left)         \
+            INT(pad_bottom) INT(pad_right) INT(include_padding) INT(divisor) INT(input_zero_point) \
+                INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
 /* Sum over reduced dims of (q - input_zero_point), requantized (a mean has 1/count in its
  * multiplier). Output contiguous over dim[0..5]; in_stride its strides in the input. */
 #define CTN_REDUCE_SUM_S8_FIELDS(REF, INT, INTS)                                                   \
     REF(input)                                                                                     \
-    REF(output) REF(table) INTS(dim, 6) INTS(in_stride, 6) INTS(reduced, 6)                        \
-        INTS(reduced_stride, 6) INT(input_zero_point) INT(output_zero_point) INT(multiplier)       \
-            INT(shift) INT(clamp_min) INT(clamp_max)
+    REF(output)                                                                                    \
+    REF(table) INTS(dim, 6) INTS(in_stride, 6) INTS(reduced, 6) INTS(reduced_stride, 6)            \
+        INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)     \
+            INT(clamp_max)
 /* mode 0: maximum, 1: minimum. */
 #define CTN_REDUCE_MAX_S8_FIELDS(REF, INT, INTS)                                                   \
     REF(input)                                                                                     \
-    REF(output) REF(table) INTS(dim, 6) INTS(in_stride, 6) INTS(reduced, 6)                        \
-        INTS(reduced_stride, 6) INT(mode)
+    REF(output)                                                                                    \
+    REF(table) INTS(dim, 6) INTS(in_stride, 6) INTS(reduced, 6) INTS(reduced_stride, 6) INT(mode)
 
 /* arm_softmax_s8's arithmetic over rows of row_size contiguous values; output scale 1/256, zero
  * point -128. */
@@ -217,12 +223,12 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
     KERNEL(quantize_s16, QuantizeS16, CTN_QUANTIZE_S16_FIELDS)                                     \
     KERNEL(dequantize_s16, DequantizeS16, CTN_DEQUANTIZE_S16_FIELDS)
 
-/* VARIANT(kernel, Struct, isa): a faster body for one ISA level, bit for bit equal to the plain
- * one. Its arguments are the same; what it asks of packing or bounds is in its row of the host's
- * variant table (src/lower/variants.c). */
+/* VARIANT(kernel, Struct, isa, accepts, pack): a faster body for one ISA level, bit for bit equal
+ * to the plain one, in runtime/<kernel>_<isa>.c. `accepts` and `pack` name host functions of
+ * src/lower (any_call and keep_constants: none needed); the chip's build never sees them. */
 #define CTN_VARIANTS(VARIANT)                                                                      \
-    VARIANT(table_s8, TableS8, dsp)                                                                \
-    VARIANT(table_s8, TableS8, mve)
+    VARIANT(table_s8, TableS8, dsp, any_call, keep_constants)                                      \
+    VARIANT(table_s8, TableS8, mve, any_call, keep_constants)
 
 #define CTN_FIELD_REF(name) CtnRef name;
 #define CTN_FIELD_INT(name) int32_t name;
@@ -232,7 +238,7 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
         FIELDS(CTN_FIELD_REF, CTN_FIELD_INT, CTN_FIELD_INTS)                                       \
     } Ctn##Struct##Args;                                                                           \
     void ctn_##name(const Ctn##Struct##Args *args, const CtnFrame *frame);
-#define CTN_DECLARE_VARIANT(name, Struct, isa)                                                     \
+#define CTN_DECLARE_VARIANT(name, Struct, isa, accepts, pack)                                      \
     void ctn_##name##_##isa(const Ctn##Struct##Args *args, const CtnFrame *frame);
 
 CTN_KERNELS(CTN_DECLARE_KERNEL)

@@ -298,7 +298,10 @@ enum {
     OP_RANDOM = 1 << 6,           /* never folded */
     OP_ASSERTS = 1 << 7,          /* checks only: vanishes */
     OP_CREATES = 1 << 8,          /* no varying operand: always folded */
-    OP_EFFECT_FREE_IDENTITY = 1 << 9 /* output equals operand 0: clone, detach, dropout */
+    OP_EFFECT_FREE_IDENTITY = 1 << 9, /* output equals operand 0: clone, detach, dropout */
+    OP_ANY_ORDER = 1 << 10 /* lower takes operands in any physical order, through strides; without
+                              it (and without map, OP_MOVES_DATA, OP_CHANNELS_LAST) they come in
+                              logical order */
 };
 
 typedef enum {

@@ -49,9 +49,9 @@ typedef struct Variant {
     const char *symbol; /* "ctn_table_s8_mve" */
     const char *source; /* "table_s8_mve.c" */
     void (*host)(const void *args, const CtnFrame *frame);
-    /* May it run this call? Bounds are proven here from the call's constants. NULL: always. */
+    /* May it run this call? Bounds are proven here from the constants of the call. */
     bool (*accepts)(const Call *call);
-    /* Rewrites constants into load order, asks for scratch. NULL: as they are. */
+    /* Rewrites constants into load order, asks for scratch. */
     void (*pack)(C *c, Graph *g, Call *call);
 } Variant;
 
