@@ -1,7 +1,7 @@
 /* What lower functions share: fixed-point factors, the clamp and table of a store, table entries,
  * and broadcast strides. All numbers that kernels see are made here. */
-#include "lower/lower.h"
 #include "fix.h"
+#include "lower/lower.h"
 
 #include <assert.h>
 #include <math.h>
@@ -9,7 +9,8 @@
 
 #define TABLE_OPERANDS 6
 
-/* multiplier: mantissa * 2^31, rounded half away from zero, with real = multiplier * 2^(shift-31). */
+/* multiplier: mantissa * 2^31, rounded half away from zero, with real = multiplier * 2^(shift-31).
+ */
 void multiplier_from(double real, int32_t *multiplier, int32_t *shift) {
     int exponent = 0;
     double mantissa = frexp(real, &exponent);
@@ -182,8 +183,8 @@ void broadcast_strides(const Value *v, const Value *out, int want, int32_t *dim,
         stride[k] = 0;
     }
     for (int k = 0; k < rank; k++) {
-        int d = out->order[k];                 /* logical dim of out at physical position k */
-        int e = d - (rank - v->type.rank);     /* the same dim of v, aligned at the right */
+        int d = out->order[k];             /* logical dim of out at physical position k */
+        int e = d - (rank - v->type.rank); /* the same dim of v, aligned at the right */
         dim[want - rank + k] = (int32_t)out->type.dim[d];
         if (e >= 0 && v->type.dim[e] > 1)
             stride[want - rank + k] = (int32_t)own[e];

@@ -39,7 +39,9 @@ const Kernel *kernel_at(int id) {
 }
 
 #define PLAIN_THUNK(name, Struct, FIELDS)                                                          \
-    static void host_##name(const void *args, const CtnFrame *frame) { ctn_##name(args, frame); }
+    static void host_##name(const void *args, const CtnFrame *frame) {                             \
+        ctn_##name(args, frame);                                                                   \
+    }
 #define VARIANT_THUNK(name, Struct, isa, accepts, pack)                                            \
     static void host_##name##_##isa(const void *args, const CtnFrame *frame) {                     \
         ctn_##name##_##isa(args, frame);                                                           \
@@ -48,11 +50,10 @@ CTN_KERNELS(PLAIN_THUNK)
 CTN_VARIANTS(VARIANT_THUNK)
 
 #define PLAIN_ROW(name, Struct, FIELDS)                                                            \
-    {CTN_KERNEL_##name, NULL,       "ctn_" #name,  #name ".c",                                     \
-     host_##name,       any_call, keep_constants},
+    {CTN_KERNEL_##name, NULL, "ctn_" #name, #name ".c", host_##name, any_call, keep_constants},
 #define VARIANT_ROW(name, Struct, isa, accepts, pack)                                              \
     {CTN_KERNEL_##name, #isa, "ctn_" #name "_" #isa, #name "_" #isa ".c", host_##name##_##isa,     \
-     accepts, pack},
+     accepts,           pack},
 const Variant variant_table[] = {CTN_KERNELS(PLAIN_ROW) CTN_VARIANTS(VARIANT_ROW)};
 const int variant_table_count = COUNT_OF(variant_table);
 

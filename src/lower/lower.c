@@ -1,0 +1,82 @@
+/* Lower: every node becomes calls of kernels, in order, each in the best variant of the CPU.
+ * Needs orders (layout.c). Gives STAGE_LOWERED: calls with references to buffers. */
+#include "lower/lower.h"
+
+static void lower_node(C *c, Graph *g, Node *n) {
+    if (n->fused)
+        return; /* the producer's store does it */
+    if (n->op->lower) {
+        n->op->lower(c, g, n);
+        return;
+    }
+    fatal(c, DIAG_BUG, &n->loc, "%s reached lowering without an integer form",
+          op_schema(n->op)->name);
+}
+
+/* A copy of v in the arena: for outputs that would otherwise be flash or state. */
+static Value *copy_out(C *c, Graph *g, Value *v) {
+    Value *y = node_value(g, NULL, "corten::copy", ARGS(arg_value(v)));
+    y->grid = v->grid;
+    for (int d = 0; d < MAX_RANK; d++)
+        y->order[d] = v->order[d];
+    lower_node(c, g, y->def);
+    return y;
+}
+
+static bool lives_outside_arena(Graph *g, Value *v) {
+    if (v->constant)
+        return true;
+    const Buffer *b = value_buffer(g, v);
+    if (b->kind == BUFFER_CONSTANT)
+        return true;
+    for (int i = 0; i < g->state_count; i++)
+        if (value_buffer(g, g->state[i].before) == b)
+            return true;
+    return false;
+}
+
+static void settle_outputs(C *c, Graph *g) {
+    for (int i = 0; i < g->output_count; i++)
+        if (g->output[i].kind == ARG_VALUE && lives_outside_arena(g, g->output[i].u.value))
+            g->output[i].u.value = copy_out(c, g, g->output[i].u.value);
+}
+
+/* The new contents of a state are written over the old ones when all calls have read them. When
+ * one state's new value is another's old memory, it is first copied aside. */
+static void settle_states(C *c, Graph *g) {
+    for (int i = 0; i < g->state_count; i++)
+        if (g->state[i].after != g->state[i].before && lives_outside_arena(g, g->state[i].after))
+            g->state[i].after = copy_out(c, g, g->state[i].after);
+    for (int i = 0; i < g->state_count; i++) {
+        State *s = &g->state[i];
+        if (s->after == s->before)
+            continue;
+        Node *n = s->after->def;
+        Call *call = call_new(c, g, n, CTN_KERNEL_copy);
+        CtnCopyArgs *a = call->args;
+        call_in(call, &a->input, s->after);
+        call_out(call, &a->output, s->before);
+        call_absent(call, &a->table);
+        a->element_size = 1;
+        for (int k = 0; k < 8; k++)
+            a->dim[k] = 1;
+        a->dim[7] = (int32_t)value_bytes(s->after);
+        a->in_stride[7] = a->out_stride[7] = 1;
+    }
+}
+
+void pass_lower(C *c, Graph *g, const Options *o) {
+    for (Node *n = g->first, *next; n; n = next) {
+        next = n->next;
+        rewrite_begin(c, n);
+        lower_node(c, g, n);
+        rewrite_end(c);
+    }
+    settle_outputs(c, g);
+    settle_states(c, g);
+    for (Call *call = g->first_call; call; call = call->next) {
+        call->variant = variant_choose(call, o->isa);
+        call->variant->pack(c, g, call);
+    }
+    diag_stop_if_errors(c);
+}
