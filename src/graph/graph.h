@@ -65,8 +65,9 @@ typedef struct {
     const char *name;
     SchemaType type;
     bool optional, list, kwarg_only, write;
-    int list_size;     /* "int[2]": a single int stands for so many; 0: none */
-    const char *alias; /* alias set: "a" of Tensor(a), "*" ; NULL */
+    bool item_optional; /* "Tensor?[]": items may be None */
+    int list_size;      /* "int[2]": a single int stands for so many; 0: none */
+    const char *alias;  /* alias set: "a" of Tensor(a), "*" ; NULL */
     bool has_default;
     Arg default_value;
 } SchemaArg;
@@ -150,6 +151,7 @@ typedef struct Origins { /* sorted archive node indices */
 } Origins;
 
 struct Node {
+    Graph *graph;
     int index; /* position, filled by graph_index() */
     const Op *op;
     bool writes;     /* an in-place or out= twin of op: writes the operand written_arg */
@@ -197,8 +199,11 @@ typedef enum {
     STAGE_PLANNED
 } Stage;
 
+typedef struct NameSet NameSet; /* the names taken (graph.c) */
+
 struct Graph {
     C *c;
+    NameSet *value_names, *node_names;
     const char *name; /* C identifier made from the archive's stem */
     Stage stage;
     Node *first, *last;
@@ -227,6 +232,13 @@ struct Graph {
 Graph *graph_new(C *c, const char *name);
 Value *value_new(Graph *g, const char *name, Type type);     /* name made unique */
 Value *value_constant(Graph *g, const char *name, Array *a); /* ROLE_CONSTANT */
+
+/* A node as it stands, for import and the text form: no shape function is run. `arg` has all of
+ * the schema's arguments; the outputs get these types, and names made from the node's. */
+Node *node_insert(Graph *g, Node *before, const Op *op, const char *name, const Arg *arg,
+                  int out_count, const Type *type);
+/* For shape functions of rows that return Tensor[]: the node gets so many outputs. */
+void node_set_out_count(Node *n, int count);
 
 /* Node building. A pass that rewrites node n sets c->origins/c->loc by rewrite_begin(c, n); new
  * nodes inherit both. `schema_name` is "aten::mul.Tensor" or an internal "corten::table".
@@ -357,6 +369,7 @@ const Op *op_find(const char *schema_name); /* "aten::add.Tensor" or "aten::relu
 bool op_match(C *c, const char *target, OpMatch *out);
 const char *op_nearest(const char *name); /* for suggestions */
 bool op_is_pointwise(const Op *op);
+void node_infer(C *c, Node *n); /* types of the outputs: op->shape, or broadcast for a map */
 bool node_is(const Node *n, const char *schema_name); /* name with or without overload */
 
 /* ---- float evaluation --------------------------------------------------------------------- */
