@@ -33,9 +33,12 @@ void *c_memdup(C *c, const void *p, size_t bytes);
 /* Grows an arena vector: returns storage for at least `need` items of `size` bytes, the first
  * `count` of them copied; *capacity is updated. */
 void *c_grow(C *c, void *items, int count, int *capacity, int need, size_t size);
+/* Calls release(what) when the arena is freed, last come first: for what others allocated. */
+void c_defer(C *c, void (*release)(void *), void *what);
 char *c_strdup(C *c, const char *s);
 char *c_strndup(C *c, const char *s, size_t n);
 char *c_format(C *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *c_vformat(C *c, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
 #define NEW(c, T) ((T *)c_alloc((c), sizeof(T)))
 #define NEW_ARRAY(c, T, n) ((T *)c_calloc((c), (size_t)(n), sizeof(T)))
@@ -60,6 +63,7 @@ typedef struct {
     const char *source_text; /* the Python line itself, when the archive has it */
     const char *node;        /* the archive's node name */
     const char *module;      /* dotted module path */
+    const char *output;      /* the node's output as text: "float32[1, 16, 48, 48]" */
     const char *member;
     int64_t byte;
 } Loc;
@@ -155,11 +159,14 @@ typedef struct { /* row-major, contiguous, little-endian */
     void *data;
 } Array;
 
-int64_t dims_count(int rank, const int64_t *dim); /* product; 1 for rank 0 */
+/* The product, 1 for rank 0. INT64_MAX stands for a product that does not fit, so that a check
+ * against any limit refuses it; likewise array_bytes. Dimensions are not negative. */
+int64_t dims_count(int rank, const int64_t *dim);
 int64_t array_count(const Array *a);
 int64_t array_bytes(const Array *a);
 Array *array_new(C *c, DType dtype, int rank, const int64_t *dim);
-/* One element as double / int64, and back (rounded to nearest even, saturated to the dtype). */
+/* One element as double / int64, and back (rounded to nearest even, saturated to the dtype; a NaN
+ * is 0 as an integer, and beyond a float type's range lies infinity). */
 double array_get(const Array *a, int64_t index);
 int64_t array_get_int(const Array *a, int64_t index);
 void array_set(Array *a, int64_t index, double value);
