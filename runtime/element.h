@@ -1,0 +1,29 @@
+/* Moving elements whose type does not matter: runs of `count` elements of 1, 2, 4 or more bytes,
+ * strides in elements. Elements lie aligned to their size when that is 1, 2 or 4. */
+#ifndef CTN_ELEMENT_H
+#define CTN_ELEMENT_H
+
+#include <stdint.h>
+
+typedef uint16_t __attribute__((may_alias)) CtnHalf;
+typedef uint32_t __attribute__((may_alias)) CtnWord;
+
+static inline void ctn_move(uint8_t *out, int32_t out_stride, const uint8_t *in, int32_t in_stride,
+                            int32_t count, int32_t element_size) {
+    if (element_size == 1) {
+        for (int32_t i = 0; i < count; i++, out += out_stride, in += in_stride)
+            *out = *in;
+    } else if (element_size == 2) {
+        for (int32_t i = 0; i < count; i++)
+            ((CtnHalf *)out)[i * out_stride] = ((const CtnHalf *)in)[i * in_stride];
+    } else if (element_size == 4) {
+        for (int32_t i = 0; i < count; i++)
+            ((CtnWord *)out)[i * out_stride] = ((const CtnWord *)in)[i * in_stride];
+    } else {
+        for (int32_t i = 0; i < count; i++)
+            for (int32_t k = 0; k < element_size; k++)
+                out[i * out_stride * element_size + k] = in[i * in_stride * element_size + k];
+    }
+}
+
+#endif

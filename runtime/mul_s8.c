@@ -1,0 +1,22 @@
+/* Product of two activations, element by element. Corrected factors are within +-255. */
+#include "ctn.h"
+#include "fix.h"
+#include "loop.h"
+
+void ctn_mul_s8(const CtnMulS8Args *a, const CtnFrame *frame) {
+    const int8_t *lhs = ctn_at(frame, a->a);
+    const int8_t *rhs = ctn_at(frame, a->b);
+    const int8_t *table = ctn_at(frame, a->table);
+    int8_t *output = ctn_at(frame, a->output);
+    int32_t index[5] = {0}, l = 0, r = 0;
+    if (ctn_is_empty(6, a->dim))
+        return;
+    do {
+        const int8_t *p = lhs + l, *q = rhs + r;
+        for (int32_t i = 0; i < a->dim[5]; i++, p += a->a_stride[5], q += a->b_stride[5]) {
+            int32_t product = (*p - a->a_zero_point) * (*q - a->b_zero_point);
+            product = ctn_requantize(product, a->multiplier, a->shift) + a->output_zero_point;
+            *output++ = ctn_finish_s8(product, a->clamp_min, a->clamp_max, table);
+        }
+    } while (ctn_step(5, a->dim, index, a->a_stride, &l, a->b_stride, &r));
+}
