@@ -52,10 +52,12 @@ static void lower_plain_copy(C *c, Graph *g, Node *n) {
 
 static const Op rows[] = {
     {.schema = "corten::quantize(Tensor input) -> Tensor",
+     .traits = OP_ANY_ORDER,
      .shape = shape_same,
      .eval = eval_identity,
      .lower = lower_quantize},
     {.schema = "corten::dequantize(Tensor input) -> Tensor",
+     .traits = OP_ANY_ORDER,
      .shape = shape_same,
      .eval = eval_identity,
      .lower = lower_dequantize},
