@@ -311,9 +311,11 @@ enum {
     OP_ASSERTS = 1 << 7,          /* checks only: vanishes */
     OP_CREATES = 1 << 8,          /* no varying operand: always folded */
     OP_EFFECT_FREE_IDENTITY = 1 << 9, /* output equals operand 0: clone, detach, dropout */
-    OP_ANY_ORDER = 1 << 10 /* lower takes operands in any physical order, through strides; without
-                              it (and without map, OP_MOVES_DATA, OP_CHANNELS_LAST) they come in
-                              logical order */
+    OP_ANY_ORDER = 1 << 10, /* lower takes operands in any physical order, through strides; without
+                               it (and without map, OP_MOVES_DATA, OP_CHANNELS_LAST) they come in
+                               logical order */
+    OP_LOGICAL_OUTPUT = 1 << 11 /* with OP_ANY_ORDER: the outputs are written in logical order,
+                                   whatever order the operands have */
 };
 
 typedef enum {
@@ -390,6 +392,10 @@ void node_eval(C *c, Node *n); /* in c->env */
 const Array *eval_in(C *c, const Node *n, const char *name);
 const Array *eval_value(C *c, const Value *v);
 Array *eval_out(C *c, Node *n, int k);
+/* The shape and eval of rows that have nothing but a decomposition. Such a `decompose` must not
+ * read the types of the outputs of n. */
+void composite_shape(C *c, Node *n);
+void composite_eval(C *c, Node *n);
 
 /* ---- kernel calls (LOWERED) --------------------------------------------------------------- */
 

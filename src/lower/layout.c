@@ -135,9 +135,10 @@ static void place(Layout *l, Node *n) {
     else if (is_picture(n))
         place_movement(l, n);
     else if (op_is_pointwise(n->op) || node_is(n, "corten::table") ||
-             (n->op->traits & (OP_ANY_ORDER | OP_MOVES_DATA | OP_EFFECT_FREE_IDENTITY)))
-        place_follower(n);
-    else
+             (n->op->traits & (OP_ANY_ORDER | OP_MOVES_DATA | OP_EFFECT_FREE_IDENTITY))) {
+        if (!(n->op->traits & OP_LOGICAL_OUTPUT))
+            place_follower(n);
+    } else
         want_identity(l, n);
 }
 

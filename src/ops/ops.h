@@ -17,7 +17,13 @@ void shape_same(C *c, Node *n);      /* output 0 = operand 0 */
 void shape_broadcast(C *c, Node *n); /* over all tensor operands, dtypes promoted as torch does */
 void node_set_type(Node *n, int k, DType dtype, int rank, const int64_t *dim);
 
-/* out[m][n] = a[m][k] * b[k][n] + beta * out, row-major with leading dims, by BLAS on one thread. */
+/* A row that is nothing but its decomposition, and a new node's value within one. */
+#define COMPOSITE(function)                                                                        \
+    .shape = composite_shape, .eval = composite_eval, .decompose = (function)
+#define MAKE(row, ...) node_value(g, n, row, ARGS(__VA_ARGS__))
+
+/* out[m][n] = a[m][k] * b[k][n] + beta * out, row-major with leading dims, by BLAS on one thread.
+ */
 void float_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float *a,
                 int64_t lda, const float *b, int64_t ldb, float beta, float *out, int64_t ldo);
 
@@ -27,7 +33,8 @@ bool weights_are_int8(C *c, const Node *n, const Value *w);
 typedef struct {
     uint32_t *weights, *bias, *multiplier, *shift;
 } WeightFields;
-/* The packed weights, bias and per-channel factors scale(operand 0) * scale(weight) / scale(out). */
+/* The packed weights, bias and per-channel factors scale(operand 0) * scale(weight) / scale(out).
+ */
 void call_weights(C *c, Call *call, const Node *n, int64_t channels, const int8_t *packed,
                   int64_t weight_bytes, WeightFields field);
 
