@@ -22,6 +22,26 @@ void node_set_type(Node *n, int k, DType dtype, int rank, const int64_t *dim);
     .shape = composite_shape, .eval = composite_eval, .decompose = (function)
 #define MAKE(row, ...) node_value(g, n, row, ARGS(__VA_ARGS__))
 
+/* Data movement (view.c). A picture of an output: element i lies at offset + sum of i[d] *
+ * stride[d] among the elements of operand 0, row-major. */
+typedef struct {
+    int rank;
+    int64_t dim[MAX_RANK], stride[MAX_RANK], offset;
+} Strided;
+
+Strided strided_dense(int rank, const int64_t *dim);
+/* Does `s` hold dim[] of all elements in row-major order? */
+bool strided_is_dense(const Strided *s);
+/* Storage of output k whose elements have the dtype of `like`: eval functions of data movement
+ * copy elements by size, so that they also run on element numbers. */
+Array *eval_out_like(C *c, Node *n, int k, const Array *like);
+void elements_copy(Array *out, int64_t to, const Array *in, int64_t from, int64_t count);
+/* out's element i in row-major order = the element of `in` that `s` shows. */
+void eval_strided(Array *out, const Array *in, const Strided *s);
+/* The operand of a data movement: the first Tensor argument. */
+Value *movement_input(const Node *n);
+const Array *eval_movement_input(C *c, Node *n);
+
 /* out[m][n] = a[m][k] * b[k][n] + beta * out, row-major with leading dims, by BLAS on one thread.
  */
 void float_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float *a,
