@@ -1,0 +1,129 @@
+/* The header of an emitted model: sizes, the boundary's types, and the functions to call. */
+#include "emit/emit.h"
+#include "emit/names.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+const char *upper_name(C *c, const char *s) {
+    char *u = c_strdup(c, s);
+    for (char *p = u; *p; p++)
+        *p = (char)toupper((unsigned char)*p);
+    return u;
+}
+
+const char *c_type_name(DType t) {
+    switch (t) {
+    case DT_I8:
+        return "int8_t";
+    case DT_U8:
+    case DT_BOOL:
+        return "uint8_t";
+    case DT_I16:
+    case DT_F16:
+    case DT_BF16:
+        return "int16_t";
+    case DT_I32:
+        return "int32_t";
+    case DT_I64:
+        return "int64_t";
+    case DT_F64:
+        return "double";
+    default:
+        return "float";
+    }
+}
+
+/* "real = 0.0078125 * (q + 128)", a part per line when there are several */
+static const char *grid_text(C *c, const Value *v) {
+    if (!v->grid)
+        return "";
+    Text t = text_new(c);
+    for (int i = 0; i < v->grid->part_count; i++) {
+        const Part *p = &v->grid->part[i];
+        text_add(&t, "\n *   real = %.9g * (q %c %d)", p->scale, p->zero_point > 0 ? '-' : '+',
+                 p->zero_point > 0 ? p->zero_point : -p->zero_point);
+        if (p->axis >= 0)
+            text_add(&t, " for indices %lld to %lld of dim %d", (long long)p->start,
+                     (long long)p->stop - 1, p->axis);
+    }
+    return text_string(&t);
+}
+
+static void add_boundary(Text *t, C *c, const Graph *g, const char *kind, int k, const Arg *arg,
+                         const char *name) {
+    if (arg->kind != ARG_VALUE)
+        return;
+    const Value *v = arg->u.value;
+    const char *upper = upper_name(c, g->name), *KIND = upper_name(c, kind);
+    const char *type = c_type_name(value_storage(v));
+    bool moved = !value_order_is_identity(v);
+    text_add(t, "/* %s %d, \"%s\": %s%s%s%s */\n", kind, k, name ? name : "",
+             dtype_name(value_storage(v)), shape_text(c, v->type.rank, v->type.dim),
+             moved ? ", stored channels last" : "", grid_text(c, v));
+    text_add(t, "#define %s_%s%d_OFFSET %lldu\n", upper, KIND, k,
+             (long long)(v->buffer->offset + v->buffer_offset));
+    text_add(t, "#define %s_%s%d_BYTES %lldu\n", upper, KIND, k, (long long)value_bytes(v));
+    text_add(t, "#define %s_%s%d_COUNT %lldu\n", upper, KIND, k, (long long)type_count(&v->type));
+    if (v->grid && v->grid->part_count == 1) {
+        text_add(t, "#define %s_%s%d_SCALE %.9gf\n", upper, KIND, k, v->grid->part[0].scale);
+        text_add(t, "#define %s_%s%d_ZERO_POINT (%d)\n", upper, KIND, k,
+                 v->grid->part[0].zero_point);
+    }
+    text_add(t, "static inline %s *%s_%s%d(const %s_t *self) {\n", type, g->name, kind, k, g->name);
+    text_add(t, "    return (%s *)(void *)(self->frame.base[CTN_ARENA] + %s_%s%d_OFFSET);\n}\n\n",
+             type, upper, KIND, k);
+}
+
+static void add_functions(Text *t, const Graph *g, const char *upper) {
+    const char *n = g->name;
+    text_add(t,
+             "/* Binds an instance to its memory: arena and state, 16-byte aligned, of at least\n"
+             " * %s_ARENA_BYTES and %s_STATE_BYTES. Instances that never run at the same time\n"
+             " * may share an arena. The state is reset. */\n",
+             upper, upper);
+    text_add(t, "void %s_init(%s_t *self, void *arena, void *state);\n\n", n, n);
+    text_add(t, "/* The state as it was before the first run. */\nvoid %s_reset(%s_t *self);\n\n",
+             n, n);
+    text_add(t,
+             "/* One inference. Write the inputs before, read the outputs after; the memory of\n"
+             " * an input may be reused during the run. */\nvoid %s_run(%s_t *self);\n\n",
+             n, n);
+    text_add(t, "/* Call k of %s_CALL_COUNT alone: a run is all of them in order. */\n", upper);
+    text_add(t, "void %s_call(const %s_t *self, int k);\n\n", n, n);
+    text_add(t, "/* Memory for one instance, unless %s_OWN_MEMORY is defined for the .c file. */\n",
+             upper);
+    text_add(t, "extern uint8_t %s_arena[%s_ARENA_BYTES];\n", n, upper);
+    if (g->state_bytes)
+        text_add(t, "extern uint8_t %s_state[%s_STATE_BYTES];\n", n, upper);
+    text_add(t, "\n");
+}
+
+const char *c_header(C *c, const Graph *g, const Options *o) {
+    Text t = text_new(c);
+    const char *upper = upper_name(c, g->name);
+    text_add(&t,
+             "/* %s for %s (%s), made by corten %s. Do not edit: compile the model again.\n"
+             " * model sha256 %s */\n",
+             g->name, o->cpu->name, o->isa, CORTEN_VERSION,
+             g->archive_sha256 ? g->archive_sha256 : "unknown");
+    text_add(&t, "#ifndef %s_H\n#define %s_H\n\n#include \"ctn.h\"\n\n", upper, upper);
+    text_add(&t, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+    text_add(&t, "#define %s_ARENA_BYTES %lld\n", upper, (long long)g->arena_bytes);
+    text_add(&t, "#define %s_STATE_BYTES %lld\n", upper, (long long)g->state_bytes);
+    text_add(&t, "#define %s_WEIGHTS_BYTES %lld\n", upper, (long long)g->weights_bytes);
+    text_add(&t, "#define %s_CALL_COUNT %d\n", upper, g->call_count);
+    text_add(&t, "#define %s_INPUT_COUNT %d\n", upper, g->input_count);
+    text_add(&t, "#define %s_OUTPUT_COUNT %d\n\n", upper, g->output_count);
+    text_add(&t, "/* One instance. */\ntypedef struct {\n    CtnFrame frame;\n} %s_t;\n\n",
+             g->name);
+    add_functions(&t, g, upper);
+    for (int i = 0; i < g->input_count; i++)
+        add_boundary(&t, c, g, "input", i, &g->input[i], g->input_name ? g->input_name[i] : NULL);
+    for (int i = 0; i < g->output_count; i++)
+        add_boundary(&t, c, g, "output", i, &g->output[i],
+                     g->output_name ? g->output_name[i] : NULL);
+    text_add(&t, "#ifdef __cplusplus\n}\n#endif\n#endif\n");
+    return text_string(&t);
+}

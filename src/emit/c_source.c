@@ -1,0 +1,293 @@
+/* The source of an emitted model: constants as one struct, the arguments of each call, and the
+ * list of calls. The struct's members stand at the offsets that plan gave them, which the compiler
+ * checks by a static assertion. */
+#include "emit/names.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 100 };
+
+/* Appends ", item" and breaks the line where the next item would pass column 100. */
+static void add_item(Text *t, int *column, const char *item) {
+    int length = (int)strlen(item) + 2;
+    if (*column + length > LINE) {
+        text_add(t, "\n        ");
+        *column = 8;
+    } else if (*column > 8) {
+        text_add(t, " ");
+        *column += 1;
+    }
+    text_add(t, "%s,", item);
+    *column += length - 1;
+}
+
+/* ---- constants ----------------------------------------------------------------------------- */
+
+static int by_offset(const void *a, const void *b) {
+    const Buffer *x = *(Buffer *const *)a, *y = *(Buffer *const *)b;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return x->id - y->id;
+}
+
+static int constants_in_order(C *c, const Graph *g, Buffer ***out) {
+    *out = NEW_ARRAY(c, Buffer *, g->buffer_count + 1);
+    int count = 0;
+    for (int i = 0; i < g->buffer_count; i++)
+        if (g->buffer[i]->kind == BUFFER_CONSTANT && g->buffer[i]->last_call >= 0)
+            (*out)[count++] = g->buffer[i];
+    qsort(*out, (size_t)count, sizeof **out, by_offset);
+    int kept = 0; /* equal constants share one place: the first names it */
+    for (int i = 0; i < count; i++)
+        if (kept == 0 || (*out)[kept - 1]->offset != (*out)[i]->offset)
+            (*out)[kept++] = (*out)[i];
+    return kept;
+}
+
+static void add_member(Text *t, const Buffer *b) {
+    int size = dtype_size(b->element);
+    text_add(t, "    ");
+    if (b->align > size)
+        text_add(t, "_Alignas(%d) ", b->align);
+    text_add(t, "%s %s[%lld];\n", c_type_name(b->element), b->name, (long long)(b->bytes / size));
+}
+
+static const char *number_text(C *c, const Buffer *b, int64_t i) {
+    const Array a = {b->element, 1, {b->bytes / dtype_size(b->element)}, (void *)b->data};
+    if (!dtype_is_float(b->element))
+        return c_format(c, "%lld", (long long)array_get_int(&a, i));
+    double x = array_get(&a, i);
+    if (isfinite(x))
+        return c_format(c, b->element == DT_F32 ? "%.9gF" : "%.17g", x);
+    return isnan(x) ? "__builtin_nanf(\"\")" : x > 0 ? "__builtin_inff()" : "-__builtin_inff()";
+}
+
+static void add_numbers(Text *t, C *c, const Buffer *b) {
+    text_add(t, "    .%s = {\n        ", b->name);
+    int column = 8;
+    int64_t count = b->bytes / dtype_size(b->element);
+    for (int64_t i = 0; i < count; i++) {
+        char item[40];
+        snprintf(item, sizeof item, "%s", number_text(c, b, i));
+        add_item(t, &column, item);
+    }
+    text_add(t, "\n    },\n");
+}
+
+static void add_weights(Text *t, C *c, const Graph *g, const char *upper) {
+    Buffer **constant;
+    int count = constants_in_order(c, g, &constant);
+    if (count == 0)
+        return;
+    text_add(t, "typedef struct {\n");
+    for (int i = 0; i < count; i++)
+        add_member(t, constant[i]);
+    text_add(t, "} Weights;\n\n");
+    text_add(t,
+             "_Static_assert(sizeof(Weights) >= %lld && sizeof(Weights) < %lld + 16,\n"
+             "               \"constants must lie as they were planned\");\n\n",
+             (long long)g->weights_bytes, (long long)g->weights_bytes);
+    text_add(t, "#ifndef %s_WEIGHTS_SECTION\n#define %s_WEIGHTS_SECTION\n#endif\n", upper, upper);
+    text_add(t, "%s_WEIGHTS_SECTION static const _Alignas(16) Weights weights = {\n", upper);
+    for (int i = 0; i < count; i++)
+        add_numbers(t, c, constant[i]);
+    text_add(t, "};\n\n");
+}
+
+/* ---- calls --------------------------------------------------------------------------------- */
+
+static const char *constant_name(const Graph *g, const Buffer *b) {
+    for (int i = 0; i < g->buffer_count; i++) {
+        const Buffer *o = g->buffer[i];
+        if (o->kind == BUFFER_CONSTANT && o->last_call >= 0 && o->offset == b->offset)
+            return o->name;
+    }
+    return b->name;
+}
+
+static const char *ref_text(C *c, const Graph *g, const Call *call, const KernelField *field) {
+    for (int r = 0; r < call->ref_count; r++) {
+        const CallRef *ref = &call->ref[r];
+        if (ref->field_offset != field->offset || !ref->buffer)
+            continue;
+        const Buffer *b = ref->buffer;
+        if (b->region == CTN_WEIGHTS && ref->offset == 0)
+            return c_format(c, "WEIGHT(%s)", constant_name(g, b));
+        if (b->region == CTN_WEIGHTS)
+            return c_format(c, "WEIGHT(%s) + %lld", constant_name(g, b), (long long)ref->offset);
+        return c_format(c, "CTN_REF(%s, %lld)", b->region == CTN_STATE ? "CTN_STATE" : "CTN_ARENA",
+                        (long long)(b->offset + ref->offset));
+    }
+    return "CTN_NONE";
+}
+
+static const char *field_text(C *c, const Graph *g, const Call *call, const KernelField *field) {
+    if (field->kind == FIELD_REF)
+        return c_format(c, ".%s = %s", field->name, ref_text(c, g, call, field));
+    const int32_t *value = (const int32_t *)((const char *)call->args + field->offset);
+    if (field->kind == FIELD_INT)
+        return c_format(c, ".%s = %d", field->name, value[0]);
+    Text t = text_new(c);
+    for (int i = 0; i < field->count; i++)
+        text_add(&t, "%s%d", i ? ", " : "", value[i]);
+    return c_format(c, ".%s = {%s}", field->name, text_string(&t));
+}
+
+/* "silu_ of stem.2, model.py:41 -> int8[1, 16, 8, 8]" */
+static void add_call_comment(Text *t, C *c, const Graph *g, const Call *call) {
+    text_add(t, "/* %d: ", call->index);
+    for (int i = 0; i < call->origins.count; i++)
+        text_add(t, "%s%s", i ? " + " : "", g->archive[call->origins.id[i]].name);
+    if (call->origins.count == 0)
+        text_add(t, "%s", call->name);
+    if (call->node && call->node->out_count) {
+        const Value *out = node_result(call->node);
+        text_add(t, " -> %s%s", dtype_name(value_storage(out)),
+                 shape_text(c, out->type.rank, out->type.dim));
+    }
+    if (call->node && call->node->loc.module)
+        text_add(t, ", in %s", call->node->loc.module);
+    if (call->node && call->node->loc.file && call->node->loc.line)
+        text_add(t, ", %s:%d", call->node->loc.file, call->node->loc.line);
+    text_add(t, " */\n");
+}
+
+static void add_call(Text *t, C *c, const Graph *g, const Call *call) {
+    const Kernel *k = kernel_at(call->kernel);
+    add_call_comment(t, c, g, call);
+    text_add(t, "static const %s call%d = {\n        ", k->args_type, call->index);
+    int column = 8;
+    for (int i = 0; i < k->field_count; i++)
+        add_item(t, &column, field_text(c, g, call, &k->field[i]));
+    text_add(t, "\n};\n\n");
+}
+
+static void add_dispatch(Text *t, const Graph *g) {
+    text_add(t, "void %s_call(const %s_t *self, int k) {\n    switch (k) {\n", g->name, g->name);
+    for (const Call *call = g->first_call; call; call = call->next)
+        text_add(t, "    case %d:\n        %s(&call%d, &self->frame); /* %s */\n        break;\n",
+                 call->index, call->variant->symbol, call->index, call->name);
+    text_add(t, "    default:\n        break;\n    }\n}\n\n");
+    text_add(t, "void %s_run(%s_t *self) {\n", g->name, g->name);
+    for (const Call *call = g->first_call; call; call = call->next)
+        text_add(t, "    %s(&call%d, &self->frame); /* %s */\n", call->variant->symbol, call->index,
+                 call->name);
+    if (!g->first_call)
+        text_add(t, "    (void)self;\n");
+    text_add(t, "}\n");
+}
+
+/* ---- set-up -------------------------------------------------------------------------------- */
+
+static const Array *initial_state(const State *s) {
+    return s->before->constant;
+}
+
+static void add_reset(Text *t, C *c, const Graph *g) {
+    for (int i = 0; i < g->state_count; i++) {
+        const Array *a = initial_state(&g->state[i]);
+        bool zero = true;
+        for (int64_t k = 0; a && k < array_bytes(a); k++)
+            zero &= ((const char *)a->data)[k] == 0;
+        if (zero)
+            continue;
+        Buffer b = {.element = a->dtype,
+                    .bytes = array_bytes(a),
+                    .data = a->data,
+                    .name = c_format(c, "state%d", i)};
+        text_add(t, "static const %s initial%d[%lld] = {\n        ", c_type_name(a->dtype), i,
+                 (long long)array_count(a));
+        int column = 8;
+        for (int64_t k = 0; k < array_count(a); k++)
+            add_item(t, &column, number_text(c, &b, k));
+        text_add(t, "\n};\n\n");
+    }
+    text_add(t, "void %s_reset(%s_t *self) {\n", g->name, g->name);
+    if (g->state_count == 0)
+        text_add(t, "    (void)self; /* no state */\n");
+    for (int i = 0; i < g->state_count; i++) {
+        const Array *a = initial_state(&g->state[i]);
+        const Value *v = g->state[i].before;
+        bool zero = true;
+        for (int64_t k = 0; a && k < array_bytes(a); k++)
+            zero &= ((const char *)a->data)[k] == 0;
+        text_add(t, "    for (uint32_t i = 0; i < %lldu; i++) /* %s */\n",
+                 (long long)value_bytes(v), g->state[i].fqn ? g->state[i].fqn : v->name);
+        text_add(t, "        self->frame.base[CTN_STATE][%lldu + i] = ",
+                 (long long)(v->buffer->offset + v->buffer_offset));
+        if (zero)
+            text_add(t, "0;\n");
+        else
+            text_add(t, "((const uint8_t *)initial%d)[i];\n", i);
+    }
+    text_add(t, "}\n\n");
+}
+
+static void add_init(Text *t, const Graph *g, const char *upper, bool has_weights) {
+    text_add(t, "#ifndef %s_ARENA_SECTION\n#define %s_ARENA_SECTION\n#endif\n", upper, upper);
+    text_add(t, "#ifndef %s_OWN_MEMORY\n", upper);
+    text_add(t, "%s_ARENA_SECTION _Alignas(16) uint8_t %s_arena[%s_ARENA_BYTES];\n", upper, g->name,
+             upper);
+    if (g->state_bytes)
+        text_add(t, "_Alignas(16) uint8_t %s_state[%s_STATE_BYTES];\n", g->name, upper);
+    text_add(t, "#endif\n\n");
+    text_add(t, "void %s_init(%s_t *self, void *arena, void *state) {\n", g->name, g->name);
+    text_add(t, "    self->frame.base[CTN_ARENA] = arena;\n");
+    text_add(t, "    self->frame.base[CTN_STATE] = state;\n");
+    if (has_weights)
+        text_add(t, "    self->frame.base[CTN_WEIGHTS] = (uint8_t *)&weights; /* only read */\n");
+    else
+        text_add(t, "    self->frame.base[CTN_WEIGHTS] = 0; /* no constants */\n");
+    text_add(t, "    %s_reset(self);\n}\n\n", g->name);
+}
+
+const char *c_source(C *c, const Graph *g, const Options *o) {
+    Text t = text_new(c);
+    const char *upper = upper_name(c, g->name);
+    bool has_weights = g->weights_bytes > 0;
+    text_add(&t, "/* %s for %s (%s), made by corten %s. Do not edit: compile the model again. */\n",
+             g->name, o->cpu->name, o->isa, CORTEN_VERSION);
+    text_add(&t, "#include \"%s.h\"\n\n", g->name);
+    add_weights(&t, c, g, upper);
+    if (has_weights)
+        text_add(&t, "#define WEIGHT(member) CTN_REF(CTN_WEIGHTS, offsetof(Weights, member))\n\n");
+    for (const Call *call = g->first_call; call; call = call->next)
+        add_call(&t, c, g, call);
+    add_reset(&t, c, g);
+    add_init(&t, g, upper, has_weights);
+    add_dispatch(&t, g);
+    return text_string(&t);
+}
+
+/* ---- the files ----------------------------------------------------------------------------- */
+
+/* A runtime source and, through its quoted includes, what it needs. */
+static void add_runtime(C *c, FileSet *out, const char *share, const char *name) {
+    const char *member = c_format(c, "runtime/%s", name);
+    for (int i = 0; i < out->count; i++)
+        if (strcmp(out->file[i].name, member) == 0)
+            return;
+    size_t bytes;
+    const char *text = file_read(c, path_join(c, share, member), &bytes);
+    fileset_add(c, out, member, text, bytes);
+    char *copy = c_strndup(c, text, bytes);
+    for (char *line = copy; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        char included[128];
+        if (sscanf(line, "#include \"%127[^\"]\"", included) == 1 && !strstr(included, "emul/"))
+            add_runtime(c, out, share, included);
+    }
+}
+
+void emit_c(C *c, Graph *g, const Options *o, FileSet *out) {
+    const char *share = share_folder(c);
+    const char *header = c_header(c, g, o), *source = c_source(c, g, o);
+    fileset_add(c, out, c_format(c, "%s.h", g->name), header, strlen(header));
+    fileset_add(c, out, c_format(c, "%s.c", g->name), source, strlen(source));
+    add_runtime(c, out, share, "ctn.h");
+    for (const Call *call = g->first_call; call; call = call->next)
+        add_runtime(c, out, share, call->variant->source);
+}
