@@ -1,0 +1,142 @@
+/* Reading .pt2 and .npz archives through libzip. Nothing an archive claims is believed before it is
+ * compared with what the archive holds: a size is checked against the compressed bytes that must
+ * produce it before memory is asked for, and a member counts only once its CRC was right. */
+#include "base/base.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zip.h>
+
+#define MEMBER_LIMIT 1000000
+/* Deflate spends at least one bit on 129 bytes: 1032 to 1, and some bytes of framing. */
+#define DEFLATE_RATIO 1032
+#define DEFLATE_SLACK 1024
+
+struct Zip {
+    zip_t *handle;
+    const char *path;
+    int count;
+};
+
+static void zip_release(void *what) {
+    Zip *z = what;
+    if (z->handle != NULL)
+        zip_discard(z->handle);
+    z->handle = NULL;
+}
+
+static _Noreturn void fail_open(C *c, const char *path, int code) {
+    int system_error = errno;
+    Loc loc = {.file = path};
+    if (code == ZIP_ER_NOZIP)
+        fatal(c, DIAG_INPUT, &loc, "not a zip archive, or one that is cut off");
+    if (code == ZIP_ER_OPEN || code == ZIP_ER_NOENT || code == ZIP_ER_READ)
+        fatal(c, DIAG_INPUT, &loc, "cannot read the file: %s",
+              strerror(code == ZIP_ER_NOENT ? ENOENT : system_error));
+    zip_error_t error;
+    zip_error_init_with_code(&error, code);
+    const char *text = c_strdup(c, zip_error_strerror(&error));
+    zip_error_fini(&error);
+    fatal(c, DIAG_INPUT, &loc, "malformed archive: %s", text);
+}
+
+Zip *zip_open_file(C *c, const char *path) {
+    Zip *z = NEW(c, Zip);
+    z->path = c_strdup(c, path);
+    c_defer(c, zip_release, z);
+    if (path_is_folder(path))
+        fatal(c, DIAG_INPUT, &(Loc){.file = path}, "this is a folder; an archive is needed");
+    int code = 0;
+    z->handle = zip_open(path, ZIP_RDONLY, &code);
+    if (z->handle == NULL)
+        fail_open(c, path, code);
+    zip_int64_t count = zip_get_num_entries(z->handle, 0);
+    if (count > MEMBER_LIMIT)
+        fatal(c, DIAG_INPUT, &(Loc){.file = path}, "%lld members; at most %d are read",
+              (long long)count, MEMBER_LIMIT);
+    z->count = (int)count;
+    return z;
+}
+
+int zip_find(Zip *z, const char *name) {
+    return (int)zip_name_locate(z->handle, name, 0);
+}
+
+int zip_count(Zip *z) {
+    return z->count;
+}
+
+const char *zip_name(Zip *z, int index) {
+    const char *name = zip_get_name(z->handle, (zip_uint64_t)index, 0);
+    return name == NULL ? "" : name;
+}
+
+/* The member's claimed size, if it is possible, can be decompressed and is within the limit. */
+static size_t checked_size(C *c, Zip *z, int index, size_t limit, const Loc *loc) {
+    zip_stat_t info;
+    const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
+    if (zip_stat_index(z->handle, (zip_uint64_t)index, 0, &info) != 0 ||
+        (info.valid & needed) != needed)
+        fatal(c, DIAG_INPUT, loc, "malformed member: its size is not known");
+    if ((info.valid & ZIP_STAT_ENCRYPTION_METHOD) && info.encryption_method != ZIP_EM_NONE)
+        fatal(c, DIAG_INPUT, loc, "the member is encrypted");
+    if (info.comp_method != ZIP_CM_STORE && info.comp_method != ZIP_CM_DEFLATE)
+        fatal(c, DIAG_INPUT, loc, "compression method %d; stored or deflated is needed",
+              (int)info.comp_method);
+    if (info.size > limit)
+        fatal(c, DIAG_INPUT, loc, "the member claims %llu bytes; at most %zu are read",
+              (unsigned long long)info.size, limit);
+    bool stored = info.comp_method == ZIP_CM_STORE;
+    if (stored ? info.size != info.comp_size
+               : info.size > DEFLATE_SLACK &&
+                     (info.size - DEFLATE_SLACK) / DEFLATE_RATIO > info.comp_size)
+        fatal(c, DIAG_INPUT, loc, "malformed member: it claims %llu bytes, but has only %llu%s",
+              (unsigned long long)info.size, (unsigned long long)info.comp_size,
+              stored ? "" : " compressed");
+    return (size_t)info.size;
+}
+
+/* Reads `size` bytes and asks for one more: at the end libzip compares the CRC. Returns the number
+ * of bytes read, or -1. */
+static zip_int64_t read_member(zip_file_t *file, char *data, size_t size) {
+    size_t done = 0;
+    for (;;) {
+        zip_int64_t got = zip_fread(file, data + done, size + 1 - done);
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            return (zip_int64_t)done;
+        done += (size_t)got;
+        if (done > size)
+            return (zip_int64_t)done;
+    }
+}
+
+void *zip_member(C *c, Zip *z, int index, size_t limit, size_t *bytes) {
+    Loc loc = {.file = z->path, .member = zip_name(z, index)};
+    size_t size = checked_size(c, z, index, limit, &loc);
+    char *data = c_alloc(c, size + 1);
+    zip_file_t *file = zip_fopen_index(z->handle, (zip_uint64_t)index, 0);
+    if (file == NULL)
+        fatal(c, DIAG_INPUT, &loc, "malformed member: %s", zip_strerror(z->handle));
+    zip_int64_t got = read_member(file, data, size);
+    bool bad_crc = got < 0 && zip_error_code_zip(zip_file_get_error(file)) == ZIP_ER_CRC;
+    const char *problem = got < 0 ? c_strdup(c, zip_file_strerror(file)) : NULL;
+    zip_fclose(file);
+    if (bad_crc)
+        fatal(c, DIAG_INPUT, &loc, "damaged member: its checksum (CRC) does not match");
+    if (got < 0)
+        fatal(c, DIAG_INPUT, &loc, "malformed member: %s", problem);
+    if ((size_t)got != size)
+        fatal(c, DIAG_INPUT, &loc, "malformed member: %s bytes than the %zu it claims",
+              (size_t)got < size ? "fewer" : "more", size);
+    data[size] = '\0';
+    if (bytes != NULL)
+        *bytes = size;
+    return data;
+}
+
+void zip_close_file(Zip *z) {
+    zip_release(z);
+}
