@@ -32,15 +32,32 @@ typedef struct {
 Strided strided_dense(int rank, const int64_t *dim);
 /* Does `s` hold dim[] of all elements in row-major order? */
 bool strided_is_dense(const Strided *s);
-/* Storage of output k whose elements have the dtype of `like`: eval functions of data movement
- * copy elements by size, so that they also run on element numbers. */
-Array *eval_out_like(C *c, Node *n, int k, const Array *like);
+/* Eval functions of data movement copy elements by size, so that they also run on element
+ * numbers: their output has the dtype of operand 0. */
 void elements_copy(Array *out, int64_t to, const Array *in, int64_t from, int64_t count);
 /* out's element i in row-major order = the element of `in` that `s` shows. */
 void eval_strided(Array *out, const Array *in, const Strided *s);
 /* The operand of a data movement: the first Tensor argument. */
 Value *movement_input(const Node *n);
 const Array *eval_movement_input(C *c, Node *n);
+/* Fills in the picture of output k; *s comes in as the dense picture of operand 0. False: a
+ * diagnostic is recorded. Shape and eval of a view follow from its Picture. */
+typedef bool Picture(C *c, const Node *n, int k, Strided *s);
+void picture_shape(C *c, Node *n, Picture *picture);
+void picture_eval(C *c, Node *n, Picture *picture);
+#define PICTURE_FUNCTIONS(op)                                                                      \
+    static void op##_shape(C *c, Node *n) {                                                        \
+        picture_shape(c, n, op##_picture);                                                         \
+    }                                                                                              \
+    static void op##_eval(C *c, Node *n) {                                                         \
+        picture_eval(c, n, op##_picture);                                                          \
+    }
+/* Leaves start .. start + length of dim d. */
+bool picture_narrow(C *c, const Node *n, Strided *s, int d, int64_t start, int64_t length);
+int64_t slice_index(int64_t i, int64_t size); /* negative ones from the end; clamped to 0..size */
+/* Records "<operator>: ..." as an error of the model; false. */
+bool movement_refuse(C *c, const Node *n, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* out[m][n] = a[m][k] * b[k][n] + beta * out, row-major with leading dims, by BLAS on one thread.
  */

@@ -7,9 +7,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Fills *s, which comes in as the dense picture of operand 0. False: a diagnostic is recorded. */
-typedef bool Picture(C *c, const Node *n, int k, Strided *s);
-
 /* ---- pictures ------------------------------------------------------------------------------ */
 
 Strided strided_dense(int rank, const int64_t *dim) {
@@ -41,16 +38,6 @@ const Array *eval_movement_input(C *c, Node *n) {
     return eval_value(c, movement_input(n));
 }
 
-Array *eval_out_like(C *c, Node *n, int k, const Array *like) {
-    Array *out = eval_out(c, n, k);
-    if (out->dtype != like->dtype) {
-        if (dtype_size(out->dtype) < dtype_size(like->dtype))
-            out->data = c_calloc(c, (size_t)array_count(out), (size_t)dtype_size(like->dtype));
-        out->dtype = like->dtype;
-    }
-    return out;
-}
-
 void elements_copy(Array *out, int64_t to, const Array *in, int64_t from, int64_t count) {
     size_t size = (size_t)dtype_size(in->dtype);
     memcpy((char *)out->data + (size_t)to * size, (const char *)in->data + (size_t)from * size,
@@ -75,7 +62,7 @@ void eval_strided(Array *out, const Array *in, const Strided *s) {
     }
 }
 
-static void picture_shape(C *c, Node *n, Picture *picture) {
+void picture_shape(C *c, Node *n, Picture *picture) {
     const Type *t = &movement_input(n)->type;
     for (int k = 0; k < n->out_count; k++) {
         Strided s = strided_dense(t->rank, t->dim);
@@ -85,26 +72,16 @@ static void picture_shape(C *c, Node *n, Picture *picture) {
     }
 }
 
-static void picture_eval(C *c, Node *n, Picture *picture) {
+void picture_eval(C *c, Node *n, Picture *picture) {
     const Array *in = eval_movement_input(c, n);
     for (int k = 0; k < n->out_count; k++) {
         Strided s = strided_dense(in->rank, in->dim);
         if (picture(c, n, k, &s))
-            eval_strided(eval_out_like(c, n, k, in), in, &s);
+            eval_strided(eval_out(c, n, k), in, &s);
     }
 }
 
-#define PICTURE_FUNCTIONS(op)                                                                      \
-    static void op##_shape(C *c, Node *n) {                                                        \
-        picture_shape(c, n, op##_picture);                                                         \
-    }                                                                                              \
-    static void op##_eval(C *c, Node *n) {                                                         \
-        picture_eval(c, n, op##_picture);                                                          \
-    }
-
-static bool refuse(C *c, const Node *n, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static bool refuse(C *c, const Node *n, const char *format, ...) {
+bool movement_refuse(C *c, const Node *n, const char *format, ...) {
     char text[300];
     va_list list;
     va_start(list, format);
@@ -121,19 +98,19 @@ static bool reshape_to(C *c, const Node *n, Strided *s, int rank, const int64_t 
     int64_t count = dims_count(s->rank, s->dim), known = 1, shape[MAX_RANK];
     int open = -1;
     if (rank > MAX_RANK)
-        return refuse(c, n, "rank %d, at most %d", rank, MAX_RANK);
+        return movement_refuse(c, n, "rank %d, at most %d", rank, MAX_RANK);
     for (int d = 0; d < rank; d++) {
         shape[d] = dim[d];
         if (dim[d] == -1 && open < 0)
             open = d;
         else if (dim[d] < 0 || __builtin_mul_overflow(known, dim[d], &known))
-            return refuse(c, n, "size %lld in the shape", (long long)dim[d]);
+            return movement_refuse(c, n, "size %lld in the shape", (long long)dim[d]);
     }
     if (open >= 0 && known > 0)
         shape[open] = count / known;
     if (open >= 0 ? known == 0 || count % known != 0 : known != count)
-        return refuse(c, n, "%s does not fit into %s", shape_text(c, s->rank, s->dim),
-                      shape_text(c, rank, dim));
+        return movement_refuse(c, n, "%s does not fit into %s", shape_text(c, s->rank, s->dim),
+                               shape_text(c, rank, dim));
     *s = strided_dense(rank, shape);
     return true;
 }
@@ -171,7 +148,7 @@ static bool flatten_picture(C *c, const Node *n, int k, Strided *s) {
     int last = dim_wrap(c, n, node_int(n, "end_dim"), s->rank), rank = 0;
     int64_t dim[MAX_RANK];
     if (first > last)
-        return refuse(c, n, "start_dim %d is behind end_dim %d", first, last);
+        return movement_refuse(c, n, "start_dim %d is behind end_dim %d", first, last);
     for (int d = 0; d < s->rank; d++) {
         if (d > first && d <= last)
             dim[rank - 1] *= s->dim[d];
@@ -194,7 +171,7 @@ static bool unflatten_picture(C *c, const Node *n, int k, Strided *s) {
     int count = node_ints(n, "sizes", size, MAX_RANK);
     int at = dim_wrap(c, n, node_int(n, "dim"), s->rank), rank = 0;
     if (count > MAX_RANK || s->rank == 0)
-        return refuse(c, n, "%d sizes for a tensor of rank %d", count, s->rank);
+        return movement_refuse(c, n, "%d sizes for a tensor of rank %d", count, s->rank);
     Strided part = strided_dense(1, &s->dim[at]); /* -1 is of this dimension alone */
     if (!reshape_to(c, n, &part, count, size))
         return false;
@@ -243,7 +220,7 @@ static bool squeeze_dim_picture(C *c, const Node *n, int k, Strided *s) {
     else
         dim[0] = node_int(n, "dim");
     if (count > MAX_RANK)
-        return refuse(c, n, "%d dims", count);
+        return movement_refuse(c, n, "%d dims", count);
     for (int i = 0; s->rank > 0 && i < count; i++)
         wanted[dim_wrap(c, n, dim[i], s->rank)] = true;
     squeeze_dims(s, wanted);
@@ -253,7 +230,7 @@ PICTURE_FUNCTIONS(squeeze_dim)
 
 static bool insert_dim(C *c, const Node *n, Strided *s, int at) {
     if (s->rank == MAX_RANK)
-        return refuse(c, n, "rank %d, at most %d", s->rank + 1, MAX_RANK);
+        return movement_refuse(c, n, "rank %d, at most %d", s->rank + 1, MAX_RANK);
     for (int d = s->rank; d > at; d--) {
         s->dim[d] = s->dim[d - 1];
         s->stride[d] = s->stride[d - 1];
@@ -313,11 +290,11 @@ static bool permute_picture(C *c, const Node *n, int k, Strided *s) {
     int from[MAX_RANK], count = node_ints(n, "dims", dim, MAX_RANK);
     bool used[MAX_RANK] = {false};
     if (count != s->rank)
-        return refuse(c, n, "%d dims for a tensor of rank %d", count, s->rank);
+        return movement_refuse(c, n, "%d dims for a tensor of rank %d", count, s->rank);
     for (int d = 0; d < count; d++) {
         from[d] = dim_wrap(c, n, dim[d], s->rank);
         if (used[from[d]])
-            return refuse(c, n, "dim %lld twice", (long long)dim[d]);
+            return movement_refuse(c, n, "dim %lld twice", (long long)dim[d]);
         used[from[d]] = true;
     }
     permute_dims(s, from);
@@ -355,7 +332,7 @@ PICTURE_FUNCTIONS(swapaxes)
 static bool t_picture(C *c, const Node *n, int k, Strided *s) {
     (void)k;
     if (s->rank > 2)
-        return refuse(c, n, "rank %d, at most 2", s->rank);
+        return movement_refuse(c, n, "rank %d, at most 2", s->rank);
     return s->rank < 2 || swap_dims(s, 0, 1);
 }
 PICTURE_FUNCTIONS(t)
@@ -366,7 +343,7 @@ static bool matrix_t_picture(C *c, const Node *n, int k, Strided *s) {
     if (s->rank == 0)
         return true;
     if (s->rank == 1)
-        return refuse(c, n, "rank 1, at least 2");
+        return movement_refuse(c, n, "rank 1, at least 2");
     return swap_dims(s, s->rank - 2, s->rank - 1);
 }
 PICTURE_FUNCTIONS(matrix_t)
@@ -394,7 +371,7 @@ static bool movedim_picture(C *c, const Node *n, int k, Strided *s) {
     if (node_arg(n, "source")->kind == ARG_LIST) {
         count = node_ints(n, "source", source, MAX_RANK);
         if (count > MAX_RANK || node_ints(n, "destination", destination, MAX_RANK) != count)
-            return refuse(c, n, "source and destination differ in length");
+            return movement_refuse(c, n, "source and destination differ in length");
     } else {
         source[0] = node_int(n, "source");
         destination[0] = node_int(n, "destination");
@@ -404,7 +381,7 @@ static bool movedim_picture(C *c, const Node *n, int k, Strided *s) {
     for (int i = 0; i < count; i++) {
         int a = dim_wrap(c, n, source[i], s->rank), b = dim_wrap(c, n, destination[i], s->rank);
         if (moved[a] || from[b] >= 0)
-            return refuse(c, n, "a dim twice");
+            return movement_refuse(c, n, "a dim twice");
         moved[a] = true;
         from[b] = a;
     }
@@ -426,14 +403,14 @@ static bool expand_to(C *c, const Node *n, Strided *s, int rank, const int64_t *
     Strided old = *s;
     int added = rank - s->rank;
     if (rank > MAX_RANK || added < 0)
-        return refuse(c, n, "a tensor of rank %d to rank %d", s->rank, rank);
+        return movement_refuse(c, n, "a tensor of rank %d to rank %d", s->rank, rank);
     for (int d = 0; d < rank; d++) {
         bool is_new = d < added;
         int64_t have = is_new ? 1 : old.dim[d - added];
         int64_t want = size[d] == -1 && !is_new ? have : size[d];
         if (want < 0 || (have != want && have != 1))
-            return refuse(c, n, "%s does not expand to %s", shape_text(c, old.rank, old.dim),
-                          shape_text(c, rank, size));
+            return movement_refuse(c, n, "%s does not expand to %s",
+                                   shape_text(c, old.rank, old.dim), shape_text(c, rank, size));
         s->dim[d] = want;
         s->stride[d] = is_new || have != want ? 0 : old.stride[d - added];
     }
@@ -461,12 +438,12 @@ PICTURE_FUNCTIONS(expand_as)
 static bool select_picture(C *c, const Node *n, int k, Strided *s) {
     (void)k;
     if (s->rank == 0)
-        return refuse(c, n, "a tensor of rank 0");
+        return movement_refuse(c, n, "a tensor of rank 0");
     int at = dim_wrap(c, n, node_int(n, "dim"), s->rank);
     int64_t given = node_int(n, "index"), index = given < 0 ? given + s->dim[at] : given;
     if (index < 0 || index >= s->dim[at])
-        return refuse(c, n, "index %lld of a dimension of %lld", (long long)given,
-                      (long long)s->dim[at]);
+        return movement_refuse(c, n, "index %lld of a dimension of %lld", (long long)given,
+                               (long long)s->dim[at]);
     s->offset += index * s->stride[at];
     for (int d = at; d + 1 < s->rank; d++) {
         s->dim[d] = s->dim[d + 1];
@@ -477,7 +454,7 @@ static bool select_picture(C *c, const Node *n, int k, Strided *s) {
 }
 PICTURE_FUNCTIONS(select)
 
-static int64_t clamp_index(int64_t i, int64_t size) {
+int64_t slice_index(int64_t i, int64_t size) {
     if (i < 0)
         i = i < -size ? 0 : i + size;
     return i > size ? size : i;
@@ -486,13 +463,13 @@ static int64_t clamp_index(int64_t i, int64_t size) {
 static bool slice_picture(C *c, const Node *n, int k, Strided *s) {
     (void)k;
     if (s->rank == 0)
-        return refuse(c, n, "a tensor of rank 0");
+        return movement_refuse(c, n, "a tensor of rank 0");
     int d = dim_wrap(c, n, node_int(n, "dim"), s->rank);
     int64_t step = node_int(n, "step"), size = s->dim[d];
-    int64_t start = clamp_index(node_has(n, "start") ? node_int(n, "start") : 0, size);
-    int64_t stop = clamp_index(node_has(n, "end") ? node_int(n, "end") : size, size);
+    int64_t start = slice_index(node_has(n, "start") ? node_int(n, "start") : 0, size);
+    int64_t stop = slice_index(node_has(n, "end") ? node_int(n, "end") : size, size);
     if (step < 1)
-        return refuse(c, n, "step %lld, at least 1", (long long)step);
+        return movement_refuse(c, n, "step %lld, at least 1", (long long)step);
     s->dim[d] = stop > start ? (stop - start - 1) / step + 1 : 0;
     s->offset += s->dim[d] > 0 ? start * s->stride[d] : 0;
     s->stride[d] *= s->dim[d] > 1 ? step : 1;
@@ -501,10 +478,10 @@ static bool slice_picture(C *c, const Node *n, int k, Strided *s) {
 PICTURE_FUNCTIONS(slice)
 
 /* start .. start + length of dim d. */
-static bool narrow_dim(C *c, const Node *n, Strided *s, int d, int64_t start, int64_t length) {
+bool picture_narrow(C *c, const Node *n, Strided *s, int d, int64_t start, int64_t length) {
     if (start < 0 || length < 0 || start > s->dim[d] || length > s->dim[d] - start)
-        return refuse(c, n, "%lld elements from %lld of a dimension of %lld", (long long)length,
-                      (long long)start, (long long)s->dim[d]);
+        return movement_refuse(c, n, "%lld elements from %lld of a dimension of %lld",
+                               (long long)length, (long long)start, (long long)s->dim[d]);
     s->dim[d] = length;
     s->offset += length > 0 ? start * s->stride[d] : 0;
     return true;
@@ -513,22 +490,22 @@ static bool narrow_dim(C *c, const Node *n, Strided *s, int d, int64_t start, in
 static bool narrow_picture(C *c, const Node *n, int k, Strided *s) {
     (void)k;
     if (s->rank == 0)
-        return refuse(c, n, "a tensor of rank 0");
+        return movement_refuse(c, n, "a tensor of rank 0");
     int d = dim_wrap(c, n, node_int(n, "dim"), s->rank);
     int64_t start = node_int(n, "start");
-    return narrow_dim(c, n, s, d, start < 0 ? start + s->dim[d] : start, node_int(n, "length"));
+    return picture_narrow(c, n, s, d, start < 0 ? start + s->dim[d] : start, node_int(n, "length"));
 }
 PICTURE_FUNCTIONS(narrow)
 
 static bool diagonal_picture(C *c, const Node *n, int k, Strided *s) {
     (void)k;
     if (s->rank < 2)
-        return refuse(c, n, "rank %d, at least 2", s->rank);
+        return movement_refuse(c, n, "rank %d, at least 2", s->rank);
     int64_t offset = node_int(n, "offset");
     int a = dim_wrap(c, n, node_int(n, "dim1"), s->rank);
     int b = dim_wrap(c, n, node_int(n, "dim2"), s->rank), rank = 0;
     if (a == b)
-        return refuse(c, n, "dim1 and dim2 are the same");
+        return movement_refuse(c, n, "dim1 and dim2 are the same");
     Strided old = *s;
     int64_t skip_a = offset < 0 ? -(offset + 1) + (int64_t)1 : 0, skip_b = offset > 0 ? offset : 0;
     int64_t rows = old.dim[a] > skip_a ? old.dim[a] - skip_a : 0;
@@ -552,11 +529,11 @@ static bool unfold_picture(C *c, const Node *n, int k, Strided *s) {
     (void)k;
     int64_t size = node_int(n, "size"), step = node_int(n, "step");
     if (s->rank == 0 || s->rank == MAX_RANK)
-        return refuse(c, n, "a tensor of rank %d", s->rank);
+        return movement_refuse(c, n, "a tensor of rank %d", s->rank);
     int d = dim_wrap(c, n, node_int(n, "dimension"), s->rank);
     if (size < 0 || size > s->dim[d] || step < 1)
-        return refuse(c, n, "size %lld, step %lld of a dimension of %lld", (long long)size,
-                      (long long)step, (long long)s->dim[d]);
+        return movement_refuse(c, n, "size %lld, step %lld of a dimension of %lld", (long long)size,
+                               (long long)step, (long long)s->dim[d]);
     s->dim[s->rank] = size;
     s->stride[s->rank++] = s->stride[d];
     s->dim[d] = (s->dim[d] - size) / step + 1;
@@ -582,215 +559,12 @@ static bool as_strided_picture(C *c, const Node *n, int k, Strided *s) {
                                     __builtin_add_overflow(most, reach, &most)));
     }
     if (wrong || (!empty && most >= count))
-        return refuse(c, n, "sizes and strides reach outside of %lld elements", (long long)count);
+        return movement_refuse(c, n, "sizes and strides reach outside of %lld elements",
+                               (long long)count);
     *s = out;
     return true;
 }
 PICTURE_FUNCTIONS(as_strided)
-
-/* ---- several outputs ------------------------------------------------------------------------ */
-
-typedef struct {
-    int dim, count; /* count: of pieces */
-    int64_t start, length;
-} Piece;
-
-/* Piece k of a dimension of `size` elements. False: a diagnostic is recorded. */
-typedef bool PieceOf(C *c, const Node *n, int k, int64_t size, Piece *p);
-
-static bool equal_pieces(C *c, const Node *n, int64_t each, int k, int64_t size, Piece *p) {
-    if (each < 1 && size > 0)
-        return refuse(c, n, "pieces of %lld elements", (long long)each);
-    int64_t count = size > 0 ? (size - 1) / each + 1 : 1;
-    p->count = count > INT32_MAX ? INT32_MAX : (int)count;
-    p->start = size > 0 ? k * each : 0;
-    p->length = size - p->start < each ? size - p->start : each;
-    return true;
-}
-
-static bool split_piece(C *c, const Node *n, int k, int64_t size, Piece *p) {
-    return equal_pieces(c, n, node_int(n, "split_size"), k, size, p);
-}
-
-static bool chunk_piece(C *c, const Node *n, int k, int64_t size, Piece *p) {
-    int64_t chunks = node_int(n, "chunks");
-    if (chunks < 1)
-        return refuse(c, n, "%lld chunks", (long long)chunks);
-    if (size == 0) { /* torch keeps the number of chunks then, all empty */
-        p->count = chunks > INT32_MAX ? INT32_MAX : (int)chunks;
-        p->start = p->length = 0;
-        return true;
-    }
-    return equal_pieces(c, n, (size - 1) / chunks + 1, k, size, p);
-}
-
-/* A list argument of any length. */
-static const Arg *list_item(const Node *n, const char *name, int *count) {
-    const Arg *a = node_arg(n, name);
-    *count = a->kind == ARG_LIST ? a->u.list.count : 0;
-    return *count > 0 ? a->u.list.item : NULL;
-}
-
-static bool sized_piece(C *c, const Node *n, const char *name, int k, int64_t size, Piece *p) {
-    const Arg *item = list_item(n, name, &p->count);
-    int64_t start = 0;
-    for (int i = 0; i < p->count; i++) {
-        int64_t length = item[i].kind == ARG_INT ? item[i].u.i : -1;
-        if (length < 0 || length > size - start)
-            return refuse(c, n, "piece %d does not fit into %lld elements", i, (long long)size);
-        if (i == k) {
-            p->start = start;
-            p->length = length;
-        }
-        start += length;
-    }
-    if (start != size)
-        return refuse(c, n, "the pieces have %lld of %lld elements", (long long)start,
-                      (long long)size);
-    return true;
-}
-
-static bool split_sizes_piece(C *c, const Node *n, int k, int64_t size, Piece *p) {
-    return sized_piece(c, n, "split_sizes", k, size, p);
-}
-
-static bool split_size_list_piece(C *c, const Node *n, int k, int64_t size, Piece *p) {
-    return sized_piece(c, n, "split_size", k, size, p);
-}
-
-/* The first size % sections pieces have one element more. */
-static bool sections_piece(C *c, const Node *n, int k, int64_t size, Piece *p) {
-    int64_t sections = node_int(n, "sections");
-    if (sections < 1)
-        return refuse(c, n, "%lld sections", (long long)sections);
-    int64_t each = size / sections, longer = size % sections;
-    p->count = sections > INT32_MAX ? INT32_MAX : (int)sections;
-    p->start = k * each + (k < longer ? k : longer);
-    p->length = each + (k < longer);
-    return true;
-}
-
-static bool indices_piece(C *c, const Node *n, int k, int64_t size, Piece *p) {
-    (void)c;
-    int count;
-    const Arg *item = list_item(n, "indices", &count);
-    p->count = count + 1;
-    int64_t start = k > 0 && k <= count ? clamp_index(item[k - 1].u.i, size) : 0;
-    int64_t stop = k < count ? clamp_index(item[k].u.i, size) : size;
-    p->start = start;
-    p->length = stop > start ? stop - start : 0;
-    return true;
-}
-
-/* hsplit, vsplit and dsplit have no `dim`: it follows from the name. */
-static int piece_dim(C *c, const Node *n, int rank) {
-    if (node_is(n, "aten::hsplit"))
-        return rank > 1 ? 1 : 0;
-    if (node_is(n, "aten::vsplit"))
-        return 0;
-    if (node_is(n, "aten::dsplit"))
-        return 2;
-    return dim_wrap(c, n, node_int(n, "dim"), rank);
-}
-
-static bool piece_find(C *c, const Node *n, int k, const Strided *s, PieceOf *piece_of, Piece *p) {
-    if (s->rank == 0)
-        return refuse(c, n, "a tensor of rank 0");
-    p->dim = piece_dim(c, n, s->rank);
-    if (p->dim >= s->rank)
-        return refuse(c, n, "a tensor of rank %d", s->rank);
-    if (!piece_of(c, n, k, s->dim[p->dim], p))
-        return false;
-    if (p->count != n->out_count)
-        return refuse(c, n, "%d pieces for %d outputs", p->count, n->out_count);
-    return true;
-}
-
-/* A new node has as many outputs as there are pieces; one of an archive must agree. */
-static void pieces_count(C *c, Node *n, PieceOf *piece_of) {
-    const Type *t = &movement_input(n)->type;
-    Strided s = strided_dense(t->rank, t->dim);
-    Piece p = {0};
-    if (n->out_count == 0 && s.rank > 0) {
-        int d = piece_dim(c, n, s.rank);
-        if (d < s.rank && piece_of(c, n, 0, s.dim[d], &p))
-            node_set_out_count(n, p.count);
-    }
-}
-
-static void pieces_decompose(C *c, Graph *g, Node *n, PieceOf *piece_of) {
-    Value *in = movement_input(n);
-    Strided s = strided_dense(in->type.rank, in->type.dim);
-    for (int k = 0; k < n->out_count; k++) {
-        Piece p = {0};
-        if (!piece_find(c, n, k, &s, piece_of, &p))
-            return;
-        Value *part = node_value(
-            g, n, "aten::slice.Tensor",
-            ARGS(arg_value(in), arg_int(p.dim), arg_int(p.start), arg_int(p.start + p.length)));
-        value_replace(g, n->out[k], part);
-    }
-}
-
-#define PIECES_FUNCTIONS(op)                                                                       \
-    static bool op##_picture(C *c, const Node *n, int k, Strided *s) {                             \
-        Piece p = {0};                                                                             \
-        return piece_find(c, n, k, s, op##_piece, &p) &&                                           \
-               narrow_dim(c, n, s, p.dim, p.start, p.length);                                      \
-    }                                                                                              \
-    static void op##_eval(C *c, Node *n) {                                                         \
-        picture_eval(c, n, op##_picture);                                                          \
-    }                                                                                              \
-    static void op##_shape(C *c, Node *n) {                                                        \
-        pieces_count(c, n, op##_piece);                                                            \
-        picture_shape(c, n, op##_picture);                                                         \
-    }                                                                                              \
-    static void op##_decompose(C *c, Graph *g, Node *n) {                                          \
-        pieces_decompose(c, g, n, op##_piece);                                                     \
-    }
-
-PIECES_FUNCTIONS(split)
-PIECES_FUNCTIONS(chunk)
-PIECES_FUNCTIONS(split_sizes)
-PIECES_FUNCTIONS(split_size_list)
-PIECES_FUNCTIONS(sections)
-PIECES_FUNCTIONS(indices)
-
-static bool unbind_picture(C *c, const Node *n, int k, Strided *s) {
-    if (s->rank == 0)
-        return refuse(c, n, "a tensor of rank 0");
-    int at = dim_wrap(c, n, node_int(n, "dim"), s->rank);
-    if (s->dim[at] != n->out_count)
-        return refuse(c, n, "%lld slices for %d outputs", (long long)s->dim[at], n->out_count);
-    s->offset += k * s->stride[at];
-    for (int d = at; d + 1 < s->rank; d++) {
-        s->dim[d] = s->dim[d + 1];
-        s->stride[d] = s->stride[d + 1];
-    }
-    s->rank--;
-    return true;
-}
-
-static void unbind_shape(C *c, Node *n) {
-    const Type *t = &movement_input(n)->type;
-    if (n->out_count == 0 && t->rank > 0 && t->dim[0] < INT32_MAX)
-        node_set_out_count(n, (int)t->dim[dim_wrap(c, n, node_int(n, "dim"), t->rank)]);
-    picture_shape(c, n, unbind_picture);
-}
-
-static void unbind_eval(C *c, Node *n) {
-    picture_eval(c, n, unbind_picture);
-}
-
-static void unbind_decompose(C *c, Graph *g, Node *n) {
-    (void)c;
-    for (int k = 0; k < n->out_count; k++) {
-        Value *part =
-            node_value(g, n, "aten::select.int",
-                       ARGS(arg_value(movement_input(n)), arg_int(node_int(n, "dim")), arg_int(k)));
-        value_replace(g, n->out[k], part);
-    }
-}
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
@@ -798,13 +572,6 @@ static void unbind_decompose(C *c, Graph *g, Node *n) {
     {                                                                                              \
         .schema = text, .traits = OP_MOVES_DATA | (more), .shape = op##_shape, .eval = op##_eval,  \
         .quant = {.out = {Q_SAME}}, .lower = lower_movement                                        \
-    }
-#define PIECES(text, op)                                                                           \
-    {                                                                                              \
-        .schema = text, .traits = OP_MOVES_DATA, .shape = op##_shape, .eval = op##_eval,           \
-        .decompose = op##_decompose, .quant = {                                                    \
-            .out = {Q_SAME, Q_SAME, Q_SAME, Q_SAME}                                                \
-        }                                                                                          \
     }
 
 static const Op rows[] = {
@@ -869,33 +636,6 @@ static const Op rows[] = {
     VIEW("aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? "
          "storage_offset=None) -> Tensor(a)",
          as_strided, OP_VIEW_INPLACE),
-    PIECES("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
-           split),
-    PIECES("aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
-           split),
-    PIECES("aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
-           split_size_list),
-    PIECES("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> "
-           "Tensor(a)[]",
-           split_sizes),
-    PIECES("aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> "
-           "Tensor[]",
-           split_sizes),
-    PIECES("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", chunk),
-    PIECES("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", chunk),
-    PIECES("aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> "
-           "Tensor(a)[]",
-           sections),
-    PIECES("aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> "
-           "Tensor(a)[]",
-           indices),
-    PIECES("aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", sections),
-    PIECES("aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", indices),
-    PIECES("aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", sections),
-    PIECES("aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", indices),
-    PIECES("aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", sections),
-    PIECES("aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", indices),
-    PIECES("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", unbind),
 };
 
 OPS_FAMILY(view, rows);
