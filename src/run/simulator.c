@@ -1,0 +1,141 @@
+/* The bit-exact simulator: a planned graph bound to host memory. It runs the very variants that the
+ * chip runs (with emulated intrinsics) on the very arguments and offsets. */
+#include "run/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct Simulator {
+    Graph *g;
+    CtnFrame frame;
+    bool keep;
+    Array **kept; /* by value id, in logical order; arena memory of the last run's C */
+};
+
+static void *aligned(C *c, int64_t bytes) {
+    void *p = NULL;
+    if (posix_memalign(&p, 64, (size_t)bytes + 64) != 0)
+        fatal(c, DIAG_MODEL, NULL, "out of memory: %lld bytes for the simulator", (long long)bytes);
+    memset(p, 0, (size_t)bytes + 64);
+    return p;
+}
+
+Simulator *simulator_new(C *c, Graph *g) {
+    Simulator *s = NEW(c, Simulator);
+    s->g = g;
+    s->frame.base[CTN_ARENA] = aligned(c, g->arena_bytes);
+    s->frame.base[CTN_STATE] = aligned(c, g->state_bytes);
+    s->frame.base[CTN_WEIGHTS] = aligned(c, g->weights_bytes);
+    for (int i = 0; i < g->buffer_count; i++) {
+        const Buffer *b = g->buffer[i];
+        if (b->kind == BUFFER_CONSTANT && b->last_call >= 0 && b->bytes > 0)
+            memcpy(s->frame.base[CTN_WEIGHTS] + b->offset, b->data, (size_t)b->bytes);
+    }
+    simulator_reset(s);
+    return s;
+}
+
+void simulator_free(Simulator *s) {
+    for (int r = 0; r < CTN_REGIONS; r++)
+        free(s->frame.base[r]);
+}
+
+static uint8_t *value_memory(const Simulator *s, const Value *v) {
+    return s->frame.base[v->buffer->region] + v->buffer->offset + v->buffer_offset;
+}
+
+void simulator_reset(Simulator *s) {
+    for (int i = 0; i < s->g->state_count; i++) {
+        const Value *v = s->g->state[i].before;
+        if (v->constant)
+            memcpy(value_memory(s, v), v->constant->data, (size_t)array_bytes(v->constant));
+    }
+}
+
+void simulator_keep(Simulator *s, bool keep) {
+    s->keep = keep;
+}
+
+/* ---- logical order to memory and back ------------------------------------------------------ */
+
+typedef void Mover(void *memory, void *logical, size_t size);
+
+static void into_memory(void *memory, void *logical, size_t size) {
+    memcpy(memory, logical, size);
+}
+
+static void out_of_memory(void *memory, void *logical, size_t size) {
+    memcpy(logical, memory, size);
+}
+
+static void walk(const Value *v, uint8_t *memory, uint8_t *logical, Mover *move) {
+    int64_t stride[MAX_RANK], index[MAX_RANK] = {0}, offset = 0, count = type_count(&v->type);
+    size_t size = (size_t)dtype_size(value_storage(v));
+    if (value_order_is_identity(v)) {
+        if (count > 0)
+            move(memory, logical, size * (size_t)count);
+        return;
+    }
+    value_strides(v, stride);
+    for (int64_t i = 0; i < count; i++) {
+        move(memory + (size_t)offset * size, logical + (size_t)i * size, size);
+        for (int d = v->type.rank - 1; d >= 0; d--) {
+            offset += stride[d];
+            if (++index[d] < v->type.dim[d])
+                break;
+            offset -= stride[d] * v->type.dim[d];
+            index[d] = 0;
+        }
+    }
+}
+
+static Array *read_value(C *c, const Simulator *s, const Value *v) {
+    Array *a = array_new(c, value_storage(v), v->type.rank, v->type.dim);
+    if (v->buffer)
+        walk(v, value_memory(s, v), a->data, out_of_memory);
+    else if (v->constant)
+        memcpy(a->data, v->constant->data, (size_t)array_bytes(a));
+    return a;
+}
+
+static void write_value(C *c, const Simulator *s, const Value *v, const Array *a) {
+    DType want = value_storage(v);
+    const Array *stored = a->dtype == want ? a
+                          : v->grid        ? quantize_array(c, a, v->grid)
+                                           : array_convert(c, a, want);
+    walk(v, value_memory(s, v), stored->data, into_memory);
+}
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+static void keep_outputs(C *c, Simulator *s, const Call *call) {
+    if (!call->node)
+        return;
+    for (int k = 0; k < call->node->out_count; k++) {
+        const Value *v = call->node->out[k];
+        const Value *shown = v->unstored ? node_result(call->node) : v;
+        if (shown->buffer)
+            s->kept[shown->id] = read_value(c, s, shown);
+    }
+}
+
+void simulator_run(C *c, Simulator *s, Array *const *inputs, Array **outputs) {
+    Graph *g = s->g;
+    if (s->keep)
+        s->kept = NEW_ARRAY(c, Array *, g->value_count);
+    for (int i = 0; i < g->input_count; i++)
+        if (g->input[i].kind == ARG_VALUE && g->input[i].u.value->buffer)
+            write_value(c, s, g->input[i].u.value, inputs[i]);
+    for (const Call *call = g->first_call; call; call = call->next) {
+        call->variant->host(call->args, &s->frame);
+        if (s->keep)
+            keep_outputs(c, s, call);
+    }
+    for (int i = 0; i < g->output_count; i++)
+        outputs[i] = g->output[i].kind == ARG_VALUE ? read_value(c, s, g->output[i].u.value) : NULL;
+}
+
+const Array *simulator_value(C *c, Simulator *s, const Value *v) {
+    (void)c;
+    return s->kept && v->id < s->g->value_count ? s->kept[v->id] : NULL;
+}
