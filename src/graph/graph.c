@@ -41,8 +41,7 @@ static void names_grow(C *c, NameSet *set) {
             *name_slot(set, old.slot[i].name) = old.slot[i];
 }
 
-/* The name itself if it is free, else name_1, name_2 ... */
-static const char *name_take(C *c, NameSet *set, const char *name) {
+const char *name_take(C *c, NameSet *set, const char *name) {
     if (2 * (set->count + 2) > set->capacity)
         names_grow(c, set);
     TakenName *taken = name_slot(set, name);
@@ -88,6 +87,8 @@ Graph *graph_new(C *c, const char *name) {
     g->name = c_strdup(c, name);
     g->value_names = NEW(c, NameSet);
     g->node_names = NEW(c, NameSet);
+    g->call_names = NEW(c, NameSet);
+    g->buffer_names = NEW(c, NameSet);
     return g;
 }
 

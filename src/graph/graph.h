@@ -12,6 +12,7 @@ typedef struct Value Value;
 typedef struct Graph Graph;
 typedef struct Call Call;
 typedef struct Buffer Buffer;
+typedef struct NameSet NameSet; /* the names taken (graph.c) */
 
 /* ---- schema: PyTorch's own text, parsed --------------------------------------------------- */
 
@@ -109,6 +110,9 @@ typedef struct {
     int64_t dim[MAX_RANK];
 } Type;
 
+/* `name` if no one has it yet, else name_1, name_2 ...; taken from now on. */
+const char *name_take(C *c, NameSet *set, const char *name);
+
 bool type_equal(const Type *a, const Type *b);
 Type type_make(DType dtype, int rank, const int64_t *dim);
 int64_t type_count(const Type *t);
@@ -199,11 +203,9 @@ typedef enum {
     STAGE_PLANNED
 } Stage;
 
-typedef struct NameSet NameSet; /* the names taken (graph.c) */
-
 struct Graph {
     C *c;
-    NameSet *value_names, *node_names;
+    NameSet *value_names, *node_names, *call_names, *buffer_names;
     const char *name; /* C identifier made from the archive's stem */
     Stage stage;
     Node *first, *last;
@@ -376,7 +378,8 @@ bool node_is(const Node *n, const char *schema_name); /* name with or without ov
 
 /* ---- float evaluation --------------------------------------------------------------------- */
 
-/* Values of one run. Each thread has its own C and Env. Constants are not copied. */
+/* Values of one run. Each thread has its own C and Env. Constants are not copied. Arrays that were
+ * computed belong to the Env and go with it; whoever keeps one copies it. */
 typedef struct Env Env;
 Env *env_new(C *c, Graph *g);
 void env_free(Env *e);
@@ -422,6 +425,7 @@ typedef struct {      /* a CtnRef field of the args that points into a buffer */
 } CallRef;
 
 struct Call {
+    Graph *graph;
     int index;
     const char *name; /* unique: the name of the node it is for, with a suffix if need be */
     int kernel;       /* CtnKernelId */
