@@ -1,0 +1,168 @@
+/* report.json: the contract of design section 9. Keys stand in a fixed order and numbers depend on
+ * the graph alone, but for `seconds`. */
+#include "report/report.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+static json_t *text_or_null(const char *s) {
+    return s ? json_string(s) : json_null();
+}
+
+static const char *fate_name(Fate fate) {
+    static const char *const name[] = {"removed", "kernel", "fused", "folded", "moved", "removed"};
+    return name[fate];
+}
+
+static json_t *shape_json(const Type *t) {
+    json_t *shape = json_array();
+    for (int d = 0; d < t->rank; d++)
+        json_array_append_new(shape, json_integer(t->dim[d]));
+    return shape;
+}
+
+static json_t *parts_json(const Grid *grid) {
+    json_t *parts = json_array();
+    for (int i = 0; i < grid->part_count; i++) {
+        const Part *p = &grid->part[i];
+        json_array_append_new(parts,
+                              json_pack("{s:i, s:I, s:I, s:f, s:i}", "axis", p->axis, "start",
+                                        (json_int_t)p->start, "stop", (json_int_t)p->stop, "scale",
+                                        p->scale, "zero_point", p->zero_point));
+    }
+    return parts;
+}
+
+static json_t *boundary_json(const Arg *arg, const char *name) {
+    json_t *o = json_object();
+    json_object_set_new(o, "name", text_or_null(name));
+    if (arg->kind != ARG_VALUE)
+        return o;
+    const Value *v = arg->u.value;
+    json_object_set_new(o, "shape", shape_json(&v->type));
+    json_object_set_new(o, "dtype", json_string(dtype_name(value_storage(v))));
+    json_object_set_new(o, "scale", v->grid ? json_real(v->grid->part[0].scale) : json_null());
+    json_object_set_new(o, "zero_point",
+                        v->grid ? json_integer(v->grid->part[0].zero_point) : json_null());
+    if (v->grid && v->grid->part_count > 1)
+        json_object_set_new(o, "parts", parts_json(v->grid));
+    json_object_set_new(o, "layout",
+                        json_string(value_order_is_identity(v) ? "logical" : "channels_last"));
+    return o;
+}
+
+static json_t *boundaries_json(int count, const Arg *arg, const char *const *name) {
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, boundary_json(&arg[i], name ? name[i] : NULL));
+    return list;
+}
+
+static json_t *node_json(C *c, const Graph *g, int id) {
+    const ArchiveNode *a = &g->archive[id];
+    json_t *o = json_object();
+    json_object_set_new(o, "name", json_string(a->name));
+    json_object_set_new(o, "op", json_string(a->op));
+    json_object_set_new(o, "module", text_or_null(a->module));
+    bool known = a->loc.file && a->loc.line;
+    json_object_set_new(o, "source",
+                        known ? json_string(c_format(c, "%s:%d", a->loc.file, a->loc.line))
+                              : json_null());
+    json_object_set_new(o, "numeric", json_string(a->numeric));
+    json_object_set_new(o, "fate", json_string(fate_name(a->fate)));
+    json_object_set_new(o, "reason", text_or_null(a->reason));
+    json_t *into = json_array();
+    int64_t macs = 0;
+    double sqnr = NAN;
+    for (const Call *call = g->first_call; call; call = call->next) {
+        if (!call_serves(call, id))
+            continue;
+        json_array_append_new(into, json_string(call->name));
+        macs += a->fate == FATE_KERNEL ? call->macs : 0;
+        sqnr = call->node ? call->node->sqnr_db : sqnr;
+    }
+    json_object_set_new(o, "into", into);
+    json_object_set_new(o, "macs", json_integer(macs));
+    bool measured = isfinite(sqnr) && sqnr != 0;
+    json_object_set_new(o, "sqnr_db", measured ? json_real(sqnr) : json_null());
+    return o;
+}
+
+static json_t *call_json(const Call *call) {
+    json_t *arena = json_array();
+    int64_t scratch = 0, weights = 0;
+    for (int r = 0; r < call->ref_count; r++) {
+        const Buffer *b = call->ref[r].buffer;
+        if (!b)
+            continue;
+        if (b->region == CTN_ARENA)
+            json_array_append_new(arena,
+                                  json_pack("[I, I]", (json_int_t)b->offset, (json_int_t)b->bytes));
+        scratch += b->kind == BUFFER_SCRATCH ? b->bytes : 0;
+        weights += b->kind == BUFFER_CONSTANT ? b->bytes : 0;
+    }
+    json_t *o = json_object();
+    json_object_set_new(o, "name", json_string(call->name));
+    json_object_set_new(o, "kernel", json_string(call->variant->symbol));
+    json_object_set_new(o, "macs", json_integer(call->macs));
+    json_object_set_new(o, "arena", arena);
+    json_object_set_new(o, "scratch_bytes", json_integer(scratch));
+    json_object_set_new(o, "weights_bytes", json_integer(weights));
+    return o;
+}
+
+static json_t *seconds_json(const double seconds[8]) {
+    json_t *o = json_object();
+    for (int i = 0; timer_names[i]; i++)
+        json_object_set_new(o, timer_names[i], json_real(round(seconds[i] * 1e4) / 1e4));
+    return o;
+}
+
+static void add_totals(json_t *root, const Graph *g) {
+    int64_t macs = 0;
+    int floats = 0;
+    for (const Call *call = g->first_call; call; call = call->next)
+        macs += call->macs;
+    for (int i = 0; i < g->archive_count; i++)
+        floats += strcmp(g->archive[i].numeric, "float") == 0;
+    json_object_set_new(root, "float_nodes", json_integer(floats));
+    json_object_set_new(root, "macs", json_integer(macs));
+    json_object_set_new(root, "arena_bytes", json_integer(g->arena_bytes));
+    json_object_set_new(root, "arena_lower_bound_bytes", json_integer(g->arena_lower_bound));
+    json_object_set_new(root, "state_bytes", json_integer(g->state_bytes));
+    json_object_set_new(root, "weights_bytes", json_integer(g->weights_bytes));
+    json_object_set_new(root, "peak_node", text_or_null(g->peak_node));
+}
+
+void report_json(C *c, Graph *g, const Options *o, const double seconds[8], FileSet *out) {
+    json_t *root = json_object();
+    json_object_set_new(root, "corten", json_string(CORTEN_VERSION));
+    json_object_set_new(root, "model", text_or_null(g->archive_path));
+    json_object_set_new(root, "model_sha256", text_or_null(g->archive_sha256));
+    json_object_set_new(root, "name", json_string(g->name));
+    json_object_set_new(root, "target", json_string(o->cpu->name));
+    json_object_set_new(root, "isa", json_string(o->isa));
+    json_object_set_new(root, "inputs", boundaries_json(g->input_count, g->input, g->input_name));
+    json_object_set_new(root, "outputs",
+                        boundaries_json(g->output_count, g->output, g->output_name));
+    json_t *nodes = json_array(), *calls = json_array(), *files = json_array();
+    for (int i = 0; i < g->archive_count; i++)
+        json_array_append_new(nodes, node_json(c, g, i));
+    for (const Call *call = g->first_call; call; call = call->next)
+        json_array_append_new(calls, call_json(call));
+    json_object_set_new(root, "nodes", nodes);
+    json_object_set_new(root, "calls", calls);
+    add_totals(root, g);
+    json_object_set_new(root, "seconds", seconds_json(seconds));
+    for (int i = 0; i < out->count; i++)
+        json_array_append_new(files, json_string(out->file[i].name));
+    json_array_append_new(files, json_string("report.json"));
+    json_object_set_new(root, "files", files);
+    char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+    json_decref(root);
+    if (!text)
+        fatal(c, DIAG_BUG, NULL, "report.json cannot be written as text");
+    fileset_add(c, out, "report.json", text, strlen(text));
+    free(text);
+}

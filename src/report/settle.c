@@ -1,0 +1,88 @@
+/* What became of each node of the archive, decided from the planned graph and from what passes
+ * recorded when they removed or folded nodes. Every archive node has exactly one fate. */
+#include "report/report.h"
+
+#include <string.h>
+
+static bool origins_have(const Origins *o, int id) {
+    for (int i = 0; i < o->count; i++)
+        if (o->id[i] == id)
+            return true;
+    return false;
+}
+
+/* Nodes that passes put at the boundary or between layouts: they stand for no work of the user's.
+ */
+static bool is_plumbing(const Node *n) {
+    return node_is(n, "corten::quantize") || node_is(n, "corten::dequantize") ||
+           node_is(n, "corten::relayout") || node_is(n, "corten::copy");
+}
+
+bool call_serves(const Call *call, int archive_id) {
+    if (origins_have(&call->origins, archive_id))
+        return true;
+    const Node *epilogue = call->node ? node_epilogue(call->node) : NULL;
+    return epilogue && origins_have(&epilogue->origins, archive_id);
+}
+
+/* The live node that stands for the archive node: the last one that computes. */
+static const Node *live_node(const Graph *g, int id) {
+    const Node *found = NULL;
+    for (const Node *n = g->first; n; n = n->next)
+        if (!is_plumbing(n) && origins_have(&n->origins, id))
+            found = n;
+    return found;
+}
+
+static bool has_call(const Graph *g, const Node *n) {
+    for (const Call *call = g->first_call; call; call = call->next)
+        if (call->node == n)
+            return true;
+    return false;
+}
+
+/* Of several archive nodes that one live node stands for, the last is its kernel and the others
+ * are fused into it. */
+static bool is_last_live_origin(const Graph *g, const Node *n, int id) {
+    for (int i = 0; i < n->origins.count; i++)
+        if (n->origins.id[i] > id && g->archive[n->origins.id[i]].fate != FATE_FOLDED &&
+            g->archive[n->origins.id[i]].fate != FATE_REMOVED)
+            return false;
+    return true;
+}
+
+static const char *numeric_of(const Node *n) {
+    if (n->out_count == 0)
+        return "none";
+    const Value *v = n->out[0];
+    DType stored = value_storage(v);
+    if (dtype_is_float(stored))
+        return v->constant ? "none" : "float";
+    return stored == DT_U8 ? "int8" : dtype_name(stored);
+}
+
+static void settle(Graph *g, int id) {
+    ArchiveNode *a = &g->archive[id];
+    const Node *n = live_node(g, id);
+    a->numeric = "none";
+    if (a->fate == FATE_FOLDED || a->fate == FATE_REMOVED || a->fate == FATE_MOVED)
+        return;
+    if (!n) {
+        a->fate = FATE_REMOVED;
+        a->reason = "nothing reads it";
+        return;
+    }
+    a->numeric = numeric_of(n);
+    if (n->fused)
+        a->fate = FATE_FUSED;
+    else if (!has_call(g, n))
+        a->fate = FATE_MOVED;
+    else
+        a->fate = is_last_live_origin(g, n, id) ? FATE_KERNEL : FATE_FUSED;
+}
+
+void report_settle(C *c, Graph *g) {
+    (void)c;
+    for (int i = 0; i < g->archive_count; i++)
+        settle(g, i);
+}

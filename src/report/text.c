@@ -1,0 +1,71 @@
+/* report.json as text for a terminal. It reads the file, so that `corten report DIR` and the end of
+ * `corten compile` show the same. */
+#include "report/report.h"
+
+#include <jansson.h>
+#include <string.h>
+
+static long long number(const json_t *o, const char *key) {
+    return (long long)json_integer_value(json_object_get(o, key));
+}
+
+static const char *string(const json_t *o, const char *key) {
+    const char *s = json_string_value(json_object_get(o, key));
+    return s ? s : "-";
+}
+
+static void print_boundary(const json_t *list, const char *kind, FILE *f) {
+    size_t i;
+    json_t *o;
+    json_array_foreach(list, i, o) {
+        char *shape = json_dumps(json_object_get(o, "shape"), JSON_ENCODE_ANY | JSON_COMPACT);
+        fprintf(f, "%s %zu  %s: %s%s", kind, i, string(o, "name"), string(o, "dtype"),
+                shape ? shape : "");
+        if (json_is_real(json_object_get(o, "scale")))
+            fprintf(f, "  scale %.6g, zero point %lld",
+                    json_real_value(json_object_get(o, "scale")), number(o, "zero_point"));
+        fprintf(f, "\n");
+        free(shape);
+    }
+}
+
+static void print_nodes(const json_t *nodes, FILE *f) {
+    size_t i;
+    json_t *o;
+    fprintf(f, "\n%-28s %-34s %-8s %-7s %s\n", "node", "operator", "fate", "numeric", "source");
+    json_array_foreach(nodes, i, o) {
+        fprintf(f, "%-28s %-34s %-8s %-7s %s\n", string(o, "name"), string(o, "op"),
+                string(o, "fate"), string(o, "numeric"), string(o, "source"));
+    }
+}
+
+static void print_calls(const json_t *calls, FILE *f) {
+    size_t i;
+    json_t *o;
+    fprintf(f, "\n%-28s %-34s %12s %9s %9s\n", "call", "kernel", "macs", "scratch", "weights");
+    json_array_foreach(calls, i, o) {
+        fprintf(f, "%-28s %-34s %12lld %9lld %9lld\n", string(o, "name"), string(o, "kernel"),
+                number(o, "macs"), number(o, "scratch_bytes"), number(o, "weights_bytes"));
+    }
+}
+
+void report_text(C *c, const char *json, FILE *f) {
+    json_error_t error;
+    json_t *root = json_loads(json, 0, &error);
+    if (!root) {
+        Loc loc = {.file = "report.json", .line = error.line};
+        fatal(c, DIAG_INPUT, &loc, "not a report: %s", error.text);
+    }
+    fprintf(f, "%s for %s (%s)\n", string(root, "name"), string(root, "target"),
+            string(root, "isa"));
+    print_boundary(json_object_get(root, "inputs"), "input", f);
+    print_boundary(json_object_get(root, "outputs"), "output", f);
+    print_nodes(json_object_get(root, "nodes"), f);
+    print_calls(json_object_get(root, "calls"), f);
+    fprintf(f, "\n%lld of %zu nodes in float, %lld MACs\n", number(root, "float_nodes"),
+            json_array_size(json_object_get(root, "nodes")), number(root, "macs"));
+    fprintf(f, "arena %lld bytes (lower bound %lld, peak at %s), state %lld, constants %lld\n",
+            number(root, "arena_bytes"), number(root, "arena_lower_bound_bytes"),
+            string(root, "peak_node"), number(root, "state_bytes"), number(root, "weights_bytes"));
+    json_decref(root);
+}
