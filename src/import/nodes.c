@@ -1,0 +1,404 @@
+/* Nodes of the archive's graphs, one for one and in their order. A name is defined once and read
+ * only afterwards, so the result has no cycles. Nodes that work on sizes alone define nothing here;
+ * wrapped regions (no_grad, autocast off) are entered, other graphs as arguments are refused. */
+#include "import/pt2.h"
+
+#include <string.h>
+
+#define GRAPH_DEPTH 16 /* regions in regions */
+
+const char *name_clean(C *c, const char *name) {
+    char *clean = c_strdup(c, *name ? name : "_");
+    for (char *s = clean; *s; s++) {
+        bool keep = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') ||
+                    (*s >= '0' && *s <= '9') || *s == '_' || *s == '.';
+        *s = keep ? *s : '_';
+    }
+    return clean;
+}
+
+/* "aten.add.Tensor" of "torch.ops.aten.add.Tensor", "aten.relu" of "torch.ops.aten.relu.default".
+ */
+static const char *target_text(C *c, const char *target) {
+    static const char prefix[] = "torch.ops.", suffix[] = ".default";
+    if (strncmp(target, prefix, strlen(prefix)) == 0) {
+        target += strlen(prefix);
+    }
+    size_t length = strlen(target);
+    if (text_ends_with(target, suffix)) {
+        length -= strlen(suffix);
+    }
+    return c_strndup(c, target, length);
+}
+
+/* ---- names that are read ------------------------------------------------------------------ */
+
+static void use_tensor(Pt2 *p, const json_t *tensor) {
+    const char *name = json_string_value(json_object_get(tensor, "name"));
+    if (name) {
+        json_object_set_new(p->used, name, json_true());
+    }
+}
+
+static void use_union(Pt2 *p, const json_t *u) {
+    json_t *content;
+    const char *kind = get_union(p, u, &content);
+    if (text_equal(kind, "as_tensor")) {
+        use_tensor(p, content);
+    } else if (text_equal(kind, "as_optional_tensor")) {
+        use_union(p, content);
+    } else if (json_is_array(content)) {
+        for (size_t i = 0; i < json_array_size(content); i++) {
+            const json_t *item = json_array_get(content, i);
+            use_tensor(p, text_equal(kind, "as_optional_tensors")
+                              ? json_object_get(item, "as_tensor")
+                              : item);
+        }
+    }
+}
+
+void names_used(Pt2 *p, const json_t *graph) {
+    const json_t *nodes = get_array(p, graph, "nodes");
+    for (size_t i = 0; i < json_array_size(nodes); i++) {
+        p->what = c_format(p->c, "graph.nodes[%zu]", i);
+        const json_t *inputs = get_array(p, json_array_get(nodes, i), "inputs");
+        for (size_t k = 0; k < json_array_size(inputs); k++) {
+            use_union(p, get_object(p, json_array_get(inputs, k), "arg"));
+        }
+    }
+    p->what = "graph";
+    const json_t *outputs = get_array(p, graph, "outputs");
+    for (size_t i = 0; i < json_array_size(outputs); i++) {
+        use_union(p, json_array_get(outputs, i));
+    }
+}
+
+/* ---- values ------------------------------------------------------------------------------- */
+
+Value *scope_define(Pt2 *p, Scope *scope, const char *name, const Loc *loc, const Meta *meta) {
+    if (json_object_get(scope->values, name)) {
+        diag_error(p->c, DIAG_INPUT, loc, "'%s' is defined twice", name);
+        return NULL;
+    }
+    Value *v = value_new(p->g, name_clean(p->c, name), meta->type);
+    memcpy(v->stride, meta->stride, sizeof v->stride);
+    json_object_set_new(scope->values, name, json_integer(v->id));
+    return v;
+}
+
+/* The outputs of a node, tensors of lists in order. Numbers among them make the node symbolic. */
+typedef struct {
+    int count, capacity;
+    const char **name; /* NULL: None */
+    bool symbolic;
+} Names;
+
+static void names_add(Pt2 *p, Names *names, const char *name) {
+    names->name = (const char **)c_grow(p->c, (void *)names->name, names->count, &names->capacity,
+                                        names->count + 1, sizeof *names->name);
+    names->name[names->count++] = name;
+}
+
+static void names_of_outputs(Pt2 *p, const json_t *outputs, Names *out) {
+    *out = (Names){0};
+    for (size_t i = 0; i < json_array_size(outputs); i++) {
+        json_t *content;
+        const char *kind = get_union(p, json_array_get(outputs, i), &content);
+        if (text_equal(kind, "as_tensor")) {
+            names_add(p, out, get_string(p, content, "name"));
+        } else if (text_equal(kind, "as_tensors") && json_is_array(content)) {
+            for (size_t k = 0; k < json_array_size(content); k++) {
+                names_add(p, out, get_string(p, json_array_get(content, k), "name"));
+            }
+        } else if (text_equal(kind, "as_none")) {
+            names_add(p, out, NULL);
+        } else if (strncmp(kind, "as_sym_", 7) == 0) {
+            out->symbolic = true;
+        } else {
+            archive_malformed(p, "an output of kind %s is not known", kind);
+        }
+    }
+}
+
+static Meta meta_of_nothing(void) {
+    return (Meta){.type = {.dtype = DT_F32, .rank = 1}, .stored = DT_F32, .stride = {1}};
+}
+
+/* What the archive says of an output; a placeholder after a diagnostic, so that readers of the
+ * name are no follow-up errors. */
+static Meta meta_of_output(Pt2 *p, const Scope *scope, const char *name, const Loc *loc) {
+    Meta meta;
+    if (!name) {
+        return meta_of_nothing();
+    }
+    const json_t *json = json_object_get(scope->tensors, name);
+    if (!json) {
+        diag_error(p->c, DIAG_INPUT, loc, "output '%s' has no entry in tensor_values", name);
+        return meta_of_nothing();
+    }
+    const char *what = c_format(p->c, "output '%s'", name);
+    if (!meta_read(p, json, loc, what, &meta)) {
+        return meta_of_nothing();
+    }
+    if (meta.symbol && json_object_get(p->used, name)) {
+        report_run_time_number(p, loc, c_format(p->c, "dimension %d of %s", meta.symbol_dim, what),
+                               meta.symbol);
+    }
+    return meta;
+}
+
+static const char *type_text(C *c, const Type *t) {
+    return c_format(c, "%s%s", dtype_name(t->dtype), shape_text(c, t->rank, t->dim));
+}
+
+/* ---- nodes -------------------------------------------------------------------------------- */
+
+typedef struct {
+    const json_t *inputs;
+    const char *target, *op, *name; /* op: for messages; name: the archive's */
+    Loc loc;
+    Origins origins;
+    Names outputs;
+    int archive; /* index of its record, -1 in nested graphs */
+} Source;
+
+static void define_outputs(Pt2 *p, Scope *scope, Source *s, Node *n) {
+    Value **out = NEW_ARRAY(p->c, Value *, s->outputs.count);
+    for (int k = 0; k < s->outputs.count; k++) {
+        Meta meta = meta_of_output(p, scope, s->outputs.name[k], &s->loc);
+        const char *name = s->outputs.name[k];
+        Value *v = name ? scope_define(p, scope, name, &s->loc, &meta) : NULL;
+        if (!v) {
+            v = value_new(p->g, c_format(p->c, "%s_none", name_clean(p->c, s->name)), meta.type);
+        }
+        out[k] = v;
+        v->def = n;
+        v->def_index = k;
+    }
+    s->loc.output = s->outputs.count > 0 ? type_text(p->c, &out[0]->type) : NULL;
+    if (s->archive >= 0)
+        p->g->archive[s->archive].loc = s->loc;
+    if (n) {
+        n->out = out;
+        n->out_count = s->outputs.count;
+        n->loc = s->loc;
+    }
+}
+
+static int written_argument(const OpMatch *match) {
+    for (int i = 0; i < match->schema->arg_count; i++) {
+        if (match->schema->arg[i].write) {
+            return i;
+        }
+    }
+    return match->inplace ? 0 : -1;
+}
+
+static bool output_count_fits(Pt2 *p, const Source *s, const Schema *schema) {
+    bool list = schema->return_count == 1 && schema->ret[0].list;
+    if (list || s->outputs.count == schema->return_count) {
+        return true;
+    }
+    diag_error(p->c, DIAG_INPUT, &s->loc, "%s has %d outputs in the archive, %d are needed", s->op,
+               s->outputs.count, schema->return_count);
+    return false;
+}
+
+static void build_node(Pt2 *p, Scope *scope, Source *s, const OpMatch *match) {
+    Value *out_arg;
+    Arg *arg = args_read(p, scope, s->inputs, match, &s->loc, s->op, &out_arg);
+    int written = written_argument(match);
+    if (arg && written >= 0 && arg[written].kind != ARG_VALUE) {
+        diag_error(p->c, DIAG_INPUT, &s->loc, "argument '%s' of %s is written, but is no tensor",
+                   match->schema->arg[written].name, s->op);
+        arg = NULL;
+    }
+    if (!arg || !output_count_fits(p, s, match->schema)) {
+        define_outputs(p, scope, s, NULL);
+        return;
+    }
+    Node *n = node_insert(p->g, NULL, match->op, name_clean(p->c, s->name), arg, 0, NULL);
+    n->origins = s->origins;
+    n->writes = written >= 0 || out_arg;
+    n->written_arg = written >= 0 ? written : 0;
+    n->out_arg = out_arg;
+    n->copies = match->copy;
+    define_outputs(p, scope, s, n);
+}
+
+/* One message per operator, with all its nodes. */
+static void report_unknown(Pt2 *p, const Source *s) {
+    json_t *seen = json_object_get(p->unknown, s->target);
+    if (seen) {
+        Diag *d = (Diag *)(intptr_t)json_integer_value(seen);
+        const char *place =
+            s->loc.line > 0 ? c_format(p->c, " (%s:%d)", s->loc.file, s->loc.line) : "";
+        d->detail = c_format(p->c, "%s%salso node %s%s", d->detail ? d->detail : "",
+                             d->detail ? "\n" : "", s->name, place);
+        return;
+    }
+    const char *nearest = op_nearest(s->target);
+    diag_error(p->c, DIAG_MODEL, &s->loc, "operator %s is not known%s%s%s", s->op,
+               nearest ? " (the nearest known one is " : "", nearest ? nearest : "",
+               nearest ? ")" : "");
+    json_object_set_new(p->unknown, s->target, json_integer((intptr_t)p->c->last_diag));
+}
+
+static void record_removed(Pt2 *p, const Source *s, const char *reason) {
+    if (s->archive >= 0) {
+        p->g->archive[s->archive].fate = FATE_REMOVED;
+        p->g->archive[s->archive].reason = reason;
+    }
+}
+
+/* ---- graphs as arguments ------------------------------------------------------------------ */
+
+static const json_t *graph_argument(const json_t *inputs, size_t *index) {
+    for (size_t i = 0; i < json_array_size(inputs); i++) {
+        const json_t *u = json_object_get(json_array_get(inputs, i), "arg");
+        const json_t *graph = json_object_get(u, "as_graph");
+        if (graph) {
+            *index = i;
+            return graph;
+        }
+    }
+    return NULL;
+}
+
+/* A region that runs once and only switches something that inference does not look at. */
+static bool is_wrapper(const char *target) {
+    return text_equal(target, "torch.ops.higher_order.wrap_with_set_grad_enabled");
+}
+
+static void refuse_graph(Pt2 *p, Scope *scope, Source *s) {
+    define_outputs(p, scope, s, NULL);
+    bool loop = strstr(s->op, "loop") || strstr(s->op, "scan") || strstr(s->op, "map");
+    const char *what = loop ? "a loop" : strstr(s->op, "cond") ? "a branch" : "a region";
+    const char *name = strrchr(s->op, '.');
+    diag_error(p->c, DIAG_MODEL, &s->loc, "%s has no integer form: %s as a graph",
+               name ? name + 1 : s->op, what);
+}
+
+/* Names of the region's inputs stand for what the node hands over; its outputs for the region's. */
+static void enter_region(Pt2 *p, Scope *scope, const Source *s, const json_t *graph, size_t first) {
+    Scope inner = {.values = json_object(),
+                   .depth = scope->depth + 1,
+                   .origins = &s->origins,
+                   .tensors = get_object(p, graph, "tensor_values")};
+    c_defer(p->c, (void (*)(void *))json_decref, inner.values);
+    const json_t *inputs = get_array(p, graph, "inputs"), *outputs = get_array(p, graph, "outputs");
+    size_t handed = json_array_size(s->inputs) - first;
+    if (json_array_size(inputs) != handed || json_array_size(outputs) != (size_t)s->outputs.count) {
+        archive_malformed(p, "%zu arguments for %zu inputs of the region", handed,
+                          json_array_size(inputs));
+    }
+    for (size_t i = 0; i < handed; i++) {
+        const json_t *u = get_object(p, json_array_get(s->inputs, first + i), "arg");
+        const json_t *tensor = json_object_get(u, "as_tensor");
+        const json_t *name = json_object_get(json_array_get(inputs, i), "as_tensor");
+        if (tensor && name) {
+            Value *v = scope_value(p, scope, get_string(p, tensor, "name"), &s->loc);
+            if (v) {
+                json_object_set_new(inner.values, get_string(p, name, "name"), json_integer(v->id));
+            }
+        }
+    }
+    names_used(p, graph);
+    nodes_read(p, &inner, get_array(p, graph, "nodes"));
+    for (int k = 0; k < s->outputs.count; k++) {
+        const json_t *tensor = json_object_get(json_array_get(outputs, (size_t)k), "as_tensor");
+        Value *v = tensor ? scope_value(p, &inner, get_string(p, tensor, "name"), &s->loc) : NULL;
+        if (v && s->outputs.name[k]) {
+            json_object_set_new(scope->values, s->outputs.name[k], json_integer(v->id));
+        }
+    }
+}
+
+static void graph_node(Pt2 *p, Scope *scope, Source *s, const json_t *argument, size_t index) {
+    const json_t *graph = get_object(p, argument, "graph");
+    if (!is_wrapper(s->target) || scope->depth >= GRAPH_DEPTH) {
+        refuse_graph(p, scope, s);
+        return;
+    }
+    int before = p->g->node_count;
+    enter_region(p, scope, s, graph, index + 1);
+    if (p->g->node_count == before) {
+        record_removed(p, s, "an empty region");
+    }
+}
+
+/* ---- one node ----------------------------------------------------------------------------- */
+
+/* Whether the node only works on numbers known at run time: it has no tensor output. */
+static bool reads_symbols_only(const json_t *inputs) {
+    for (size_t i = 0; i < json_array_size(inputs); i++) {
+        const json_t *u = json_object_get(json_array_get(inputs, i), "arg");
+        if (json_object_get(u, "as_sym_bool") || json_object_get(u, "as_sym_int") ||
+            json_object_get(u, "as_sym_float")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *source_name(Pt2 *p, const Scope *scope, const json_t *json, const Source *s) {
+    const char *name = json_string_value(json_object_get(json, "name"));
+    if (!name) { /* archives before schema 8.9 or so have none */
+        name = s->outputs.count > 0 && s->outputs.name[0] ? s->outputs.name[0] : s->op;
+    }
+    name = c_strdup(p->c, name);
+    if (scope->depth == 0 && json_object_get(p->node_names, name) &&
+        json_object_get(json, "name")) {
+        Loc loc = {.file = p->path, .member = p->member};
+        diag_error(p->c, DIAG_INPUT, &loc, "%s: two nodes have the name '%s'", p->what, name);
+    }
+    json_object_set_new(p->node_names, name, json_true());
+    return name;
+}
+
+static void record_source(Pt2 *p, const Scope *scope, Source *s) {
+    Graph *g = p->g;
+    s->archive = -1;
+    if (scope->origins) {
+        s->origins = *scope->origins;
+        return;
+    }
+    s->archive = g->archive_count++;
+    s->origins = (Origins){.count = 1, .id = NEW(p->c, int)};
+    s->origins.id[0] = s->archive;
+    g->archive[s->archive] = (ArchiveNode){
+        .name = s->name, .op = s->op, .module = s->loc.module, .loc = s->loc, .into = -1};
+}
+
+static void node_read(Pt2 *p, Scope *scope, const json_t *json) {
+    Source s = {.inputs = get_array(p, json, "inputs")};
+    s.target = c_strdup(p->c, get_string(p, json, "target"));
+    s.op = target_text(p->c, s.target);
+    names_of_outputs(p, get_array(p, json, "outputs"), &s.outputs);
+    s.name = source_name(p, scope, json, &s);
+    s.loc = loc_read(p, json_object_get(json, "metadata"), s.name);
+    record_source(p, scope, &s);
+    size_t index;
+    const json_t *graph = graph_argument(s.inputs, &index);
+    OpMatch match;
+    if (graph) {
+        graph_node(p, scope, &s, graph, index);
+    } else if (s.outputs.symbolic || (s.outputs.count == 0 && reads_symbols_only(s.inputs))) {
+        record_removed(p, &s, "works on sizes only"); /* whoever reads its result is refused */
+        define_outputs(p, scope, &s, NULL);
+    } else if (op_match(p->c, s.target, &match)) {
+        build_node(p, scope, &s, &match);
+    } else {
+        define_outputs(p, scope, &s, NULL);
+        report_unknown(p, &s);
+    }
+}
+
+void nodes_read(Pt2 *p, Scope *scope, const json_t *nodes) {
+    const char *outer = p->what;
+    for (size_t i = 0; i < json_array_size(nodes); i++) {
+        p->what = c_format(p->c, "%s.nodes[%zu]", scope->depth ? outer : "graph", i);
+        node_read(p, scope, json_array_get(nodes, i));
+    }
+    p->what = outer;
+}
