@@ -1,0 +1,267 @@
+/* Data for a model's inputs, read as design section 9 says and brought to exactly the inputs'
+ * shapes. Every array that does not fit is reported; then the run ends (exit 3). */
+#include "run/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    C *c;
+    const Graph *g;
+    const ImageScaling *scaling;
+    Samples *out;
+    int capacity;
+    bool all_single;
+} Reader;
+
+static const Type *input_type(const Graph *g, int k) {
+    return g->input[k].kind == ARG_VALUE ? &g->input[k].u.value->type : NULL;
+}
+
+static bool dims_equal(const int64_t *a, const int64_t *b, int rank) {
+    for (int d = 0; d < rank; d++)
+        if (a[d] != b[d])
+            return false;
+    return true;
+}
+
+/* How many samples an array holds for an input: 0 one sample without an axis; -1: does not fit. */
+static int64_t samples_in(const Array *a, const Type *t) {
+    if (a->rank == t->rank && dims_equal(a->dim, t->dim, t->rank))
+        return 0;
+    bool leading = t->rank > 0 && t->dim[0] == 1;
+    if (leading && a->rank == t->rank - 1 && dims_equal(a->dim, t->dim + 1, a->rank))
+        return 0;
+    if (a->rank == t->rank + 1 && dims_equal(a->dim + 1, t->dim, t->rank))
+        return a->dim[0];
+    if (leading && a->rank == t->rank && dims_equal(a->dim + 1, t->dim + 1, t->rank - 1))
+        return a->dim[0];
+    return -1;
+}
+
+/* Numbers for an integer input must be integers, for a float input finite. int8 and int16 for a
+ * float input are taken as already quantized. */
+static bool check_numbers(Reader *r, const Loc *loc, const char *name, const Array *a,
+                          const Type *t) {
+    if (dtype_is_float(t->dtype) && !dtype_is_float(a->dtype))
+        return true;
+    for (int64_t i = 0, n = array_count(a); i < n; i++) {
+        double x = array_get(a, i);
+        if (!isfinite(x)) {
+            diag_error(r->c, DIAG_INPUT, loc,
+                       "array %s is not finite: element %lld is %s; finite numbers are needed",
+                       name, (long long)i, isnan(x) ? "nan" : "infinite");
+            return false;
+        }
+        if (!dtype_is_float(t->dtype) && x != floor(x)) {
+            diag_error(r->c, DIAG_INPUT, loc,
+                       "array %s holds %g at element %lld; the input needs %s", name, x,
+                       (long long)i, dtype_name(t->dtype));
+            return false;
+        }
+    }
+    return true;
+}
+
+static Array *slice(Reader *r, const Array *a, int64_t at, const Type *t) {
+    Array *one = array_new(r->c, a->dtype, t->rank, t->dim);
+    size_t bytes = (size_t)array_bytes(one);
+    if (bytes > 0)
+        memcpy(one->data, (const char *)a->data + (size_t)at * bytes, bytes);
+    bool quantized = dtype_is_float(t->dtype) && (a->dtype == DT_I8 || a->dtype == DT_I16);
+    return a->dtype == t->dtype || quantized ? one : array_convert(r->c, one, t->dtype);
+}
+
+static void add_sample(Reader *r, Array **inputs) {
+    r->out->sample = c_grow(r->c, r->out->sample, r->out->count, &r->capacity, r->out->count + 1,
+                            sizeof *r->out->sample);
+    r->out->sample[r->out->count++] = inputs;
+}
+
+/* ---- which array is for which input -------------------------------------------------------- */
+
+static const Array *named(const ArrayList *list, const char *name) {
+    for (int i = 0; name && i < list->count; i++)
+        if (text_equal(list->item[i].name, name))
+            return list->item[i].array;
+    return NULL;
+}
+
+static bool is_ignored(const char *name) {
+    return strncmp(name, "out", 3) == 0 || strcmp(name, "label") == 0 ||
+           strcmp(name, "labels") == 0;
+}
+
+/* By name, by in<k> or arr_<k> (k counts every slot of the call), else in the file's order. */
+static void assign(Reader *r, const ArrayList *list, const Array **array, const char **name) {
+    const Graph *g = r->g;
+    int next = 0;
+    for (int k = 0; k < g->input_count; k++) {
+        if (g->input[k].kind != ARG_VALUE)
+            continue;
+        name[k] = g->input_name ? g->input_name[k] : NULL;
+        array[k] = named(list, name[k]);
+        if (!array[k])
+            array[k] = named(list, name[k] = c_format(r->c, "in%d", k));
+        if (!array[k])
+            array[k] = named(list, name[k] = c_format(r->c, "arr_%d", k));
+        while (!array[k] && next < list->count) {
+            name[k] = list->item[next].name;
+            if (!is_ignored(name[k]))
+                array[k] = list->item[next].array;
+            next++;
+        }
+    }
+}
+
+static void add_arrays(Reader *r, const char *path, const ArrayList *list) {
+    const Graph *g = r->g;
+    Loc loc = {.file = path};
+    const Array **array = NEW_ARRAY(r->c, const Array *, g->input_count + 1);
+    const char **name = NEW_ARRAY(r->c, const char *, g->input_count + 1);
+    int64_t count = -1;
+    bool good = true;
+    assign(r, list, array, name);
+    for (int k = 0; k < g->input_count; k++) {
+        const Type *t = input_type(g, k);
+        if (!t)
+            continue;
+        if (!array[k]) {
+            diag_error(r->c, DIAG_INPUT, &loc, "no array for input %d, %s %s%s", k,
+                       g->input_name ? g->input_name[k] : "", dtype_name(t->dtype),
+                       shape_text(r->c, t->rank, t->dim));
+            good = false;
+            continue;
+        }
+        int64_t has = samples_in(array[k], t);
+        if (has < 0) {
+            diag_error(r->c, DIAG_INPUT, &loc,
+                       "array %s has shape %s; input %d needs %s, or that with a first axis of "
+                       "samples",
+                       name[k], shape_text(r->c, array[k]->rank, array[k]->dim), k,
+                       shape_text(r->c, t->rank, t->dim));
+            good = false;
+        } else if (count >= 0 && has != count) {
+            diag_error(r->c, DIAG_INPUT, &loc, "array %s has %lld samples, another input %lld",
+                       name[k], (long long)has, (long long)count);
+            good = false;
+        } else {
+            good &= check_numbers(r, &loc, name[k], array[k], t);
+        }
+        count = count < 0 ? has : count;
+    }
+    if (!good)
+        return;
+    r->all_single &= count <= 0;
+    for (int64_t s = 0; s < (count > 0 ? count : count < 0 ? 1 : count == 0); s++) {
+        Array **inputs = NEW_ARRAY(r->c, Array *, g->input_count + 1);
+        for (int k = 0; k < g->input_count; k++)
+            inputs[k] = array[k] ? slice(r, array[k], s, input_type(g, k)) : NULL;
+        add_sample(r, inputs);
+    }
+    const Array *labels = named(list, "label") ? named(list, "label") : named(list, "labels");
+    if (labels && !r->out->labels)
+        r->out->labels = (Array *)labels;
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+static void add_image(Reader *r, const char *path) {
+    Loc loc = {.file = path};
+    const Type *t = r->g->input_count ? input_type(r->g, 0) : NULL;
+    if (r->g->input_count != 1 || !t || t->rank < 3 || t->rank > 4) {
+        diag_error(r->c, DIAG_INPUT, &loc,
+                   "an image needs a model with one input of shape [1, channels, height, width]");
+        return;
+    }
+    const int64_t *dim = t->dim + t->rank - 3;
+    Array *pixels = image_read(r->c, path, (int)dim[0], (int)dim[1], (int)dim[2]);
+    Array *a = array_new(r->c, DT_F32, t->rank, t->dim);
+    int64_t plane = dim[1] * dim[2];
+    for (int64_t i = 0, n = array_count(a); i < n; i++) {
+        int channel = (int)(i / plane);
+        double x = array_get(pixels, i) / 255;
+        if (r->scaling && r->scaling->channels) {
+            int k = r->scaling->channels == 1 ? 0 : channel % r->scaling->channels;
+            x = (x - r->scaling->mean[k]) / r->scaling->std[k];
+        }
+        array_set(a, i, x);
+    }
+    Array **inputs = NEW_ARRAY(r->c, Array *, 2);
+    inputs[0] = dtype_is_float(t->dtype) ? a : array_convert(r->c, pixels, t->dtype);
+    add_sample(r, inputs);
+    r->all_single = false;
+}
+
+static void add_file(Reader *r, const char *path) {
+    if (path_is_image(path)) {
+        add_image(r, path);
+        return;
+    }
+    ArrayList list = {0};
+    NamedArray one;
+    if (text_ends_with(path, ".npz")) {
+        list = npz_read(r->c, path);
+    } else {
+        size_t bytes;
+        char *data = file_read(r->c, path, &bytes);
+        one = (NamedArray){path_stem(r->c, path), npy_parse(r->c, path, data, bytes)};
+        list = (ArrayList){1, &one};
+    }
+    add_arrays(r, path, &list);
+}
+
+static bool is_data(const char *name) {
+    return text_ends_with(name, ".npy") || text_ends_with(name, ".npz") || path_is_image(name);
+}
+
+static void add_path(Reader *r, const char *path) {
+    if (!path_is_folder(path)) {
+        add_file(r, path);
+        return;
+    }
+    const char **names;
+    int count = folder_list(r->c, path, &names), used = 0;
+    for (int i = 0; i < count; i++) {
+        if (!is_data(names[i]))
+            continue;
+        add_file(r, path_join(r->c, path, names[i]));
+        used++;
+    }
+    r->all_single = false;
+    Loc loc = {.file = path};
+    if (used == 0)
+        diag_error(r->c, DIAG_INPUT, &loc, "no .npy, .npz or image in this folder");
+}
+
+Samples samples_read_many(C *c, const Graph *g, int path_count, const char *const *paths,
+                          const ImageScaling *scaling) {
+    Samples samples = {0};
+    Reader r = {c, g, scaling, &samples, 0, true};
+    for (int i = 0; i < path_count; i++)
+        add_path(&r, paths[i]);
+    diag_stop_if_errors(c);
+    samples.single = r.all_single && samples.count == 1;
+    return samples;
+}
+
+Samples samples_read(C *c, const Graph *g, const char *path, const ImageScaling *scaling) {
+    return samples_read_many(c, g, 1, &path, scaling);
+}
+
+Array *labels_read(C *c, const char *path, const char *labels) {
+    if (text_ends_with(labels, ".npy")) {
+        size_t bytes;
+        char *data = file_read(c, labels, &bytes);
+        return npy_parse(c, labels, data, bytes);
+    }
+    Loc loc = {.file = path};
+    if (!text_ends_with(path, ".npz"))
+        fatal(c, DIAG_INPUT, &loc, "labels \"%s\": an array's name needs an .npz as input", labels);
+    ArrayList list = npz_read(c, path);
+    const Array *a = named(&list, labels);
+    if (!a)
+        fatal(c, DIAG_INPUT, &loc, "no array named %s for the labels", labels);
+    return (Array *)a;
+}
