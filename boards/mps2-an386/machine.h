@@ -1,0 +1,1 @@
+#define BOARD_MHZ 25
