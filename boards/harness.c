@@ -1,8 +1,8 @@
 /* The program around a compiled model on a QEMU board. model_binding.h, written by the host, names
  * the model's functions and where its inputs and outputs lie.
  *   "run"    reads samples back to back from input.bin, writes outputs to output.bin and the
- *            stack's high-water mark to results.txt;
- *   "count"  runs the first sample call by call and writes instructions to results.txt.
+ *            stack's high-water mark to run.txt;
+ *   "count"  runs the first sample call by call and writes instructions to count.txt.
  * Data is in the C boundary's types and layout. */
 #include "board.h"
 #include "ctn.h"
@@ -46,7 +46,7 @@ static void write_result(int file, const char *name, uint64_t value) {
         text[n++] = digit[--digits];
     text[n++] = '\n';
     if (file_write(file, text, n) != 0)
-        fail("cannot write results.txt");
+        fail("cannot write results");
 }
 
 static uint8_t *port_at(const Port *port) {
@@ -108,14 +108,15 @@ int main(void) {
     static char mode[64];
     if (command_line(mode, sizeof mode) != 0)
         fail("no command line");
+    int counts = mode[0] == 'c';
     int input = file_open_read("input.bin");
-    int results = file_open_write("results.txt");
+    int results = file_open_write(counts ? "count.txt" : "run.txt");
     if (input < 0 || results < 0)
-        fail("cannot open input.bin or results.txt");
+        fail("cannot open input.bin or the results");
     if ((uint32_t)file_length(input) != MODEL_SAMPLES * sample_bytes())
         fail("input.bin has the wrong length");
     MODEL_INIT(&model, arena, state);
-    if (mode[0] == 'c')
+    if (counts)
         count_first(input, results);
     else
         run_all(input, results);

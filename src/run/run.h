@@ -40,6 +40,11 @@ void simulator_run(C *c, Simulator *s, Array *const *inputs, Array **outputs);
 void simulator_keep(Simulator *s, bool keep);
 const Array *simulator_value(C *c, Simulator *s, const Value *v);
 
+/* A value's bytes as they lie in memory (physical order, storage dtype), from and to logical order.
+ * Saving converts: floats are quantized on the value's grid. */
+void value_save(C *c, const Value *v, const Array *a, void *memory);
+Array *value_load(C *c, const Value *v, const void *memory);
+
 /* Builds DIR's model for its CPU, runs all samples on QEMU, reads outputs back, bit for bit.
  * instructions[k]: of call k, counted with -icount; total per inference. */
 typedef struct {

@@ -89,21 +89,27 @@ static void walk(const Value *v, uint8_t *memory, uint8_t *logical, Mover *move)
     }
 }
 
-static Array *read_value(C *c, const Simulator *s, const Value *v) {
+Array *value_load(C *c, const Value *v, const void *memory) {
     Array *a = array_new(c, value_storage(v), v->type.rank, v->type.dim);
-    if (v->buffer)
-        walk(v, value_memory(s, v), a->data, out_of_memory);
-    else if (v->constant)
-        memcpy(a->data, v->constant->data, (size_t)array_bytes(a));
+    walk(v, (uint8_t *)memory, a->data, out_of_memory);
     return a;
 }
 
-static void write_value(C *c, const Simulator *s, const Value *v, const Array *a) {
+void value_save(C *c, const Value *v, const Array *a, void *memory) {
     DType want = value_storage(v);
     const Array *stored = a->dtype == want ? a
                           : v->grid        ? quantize_array(c, a, v->grid)
                                            : array_convert(c, a, want);
-    walk(v, value_memory(s, v), stored->data, into_memory);
+    walk(v, memory, stored->data, into_memory);
+}
+
+static Array *read_value(C *c, const Simulator *s, const Value *v) {
+    if (v->buffer)
+        return value_load(c, v, value_memory(s, v));
+    Array *a = array_new(c, value_storage(v), v->type.rank, v->type.dim);
+    if (v->constant)
+        memcpy(a->data, v->constant->data, (size_t)array_bytes(a));
+    return a;
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -125,7 +131,7 @@ void simulator_run(C *c, Simulator *s, Array *const *inputs, Array **outputs) {
         s->kept = NEW_ARRAY(c, Array *, g->value_count);
     for (int i = 0; i < g->input_count; i++)
         if (g->input[i].kind == ARG_VALUE && g->input[i].u.value->buffer)
-            write_value(c, s, g->input[i].u.value, inputs[i]);
+            value_save(c, g->input[i].u.value, inputs[i], value_memory(s, g->input[i].u.value));
     for (const Call *call = g->first_call; call; call = call->next) {
         call->variant->host(call->args, &s->frame);
         if (s->keep)
