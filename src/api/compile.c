@@ -1,0 +1,128 @@
+/* corten compile: archive and data in, a folder of C and its report out. */
+#include "api/session.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool is_text_graph(const char *path) {
+    return !text_ends_with(path, ".pt2");
+}
+
+static Graph *load_model(C *c, Session *s) {
+    if (is_text_graph(s->o->model))
+        return graph_load(c, s->o->model);
+    return import_pt2(c, s->o->model);
+}
+
+/* Files that an earlier compile into this folder listed in its report. */
+static int owned_files(C *c, const char *folder, const char ***owned) {
+    *owned = NULL;
+    const char *path = path_join(c, folder, "report.json");
+    json_error_t error;
+    json_t *root = access(path, R_OK) == 0 ? json_load_file(path, 0, &error) : NULL;
+    json_t *files = json_object_get(root, "files");
+    int count = (int)json_array_size(files);
+    *owned = NEW_ARRAY(c, const char *, count + 1);
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(files, (size_t)i));
+        if (name)
+            (*owned)[kept++] = c_strdup(c, name);
+    }
+    json_decref(root);
+    return kept;
+}
+
+/* The quantized graph, as the bytes of <name>.corten. */
+static void add_graph_file(C *c, Graph *g, FileSet *files) {
+    char path[] = "/tmp/corten-XXXXXX";
+    int fd = mkstemp(path);
+    if (fd < 0)
+        fatal(c, DIAG_INPUT, &(Loc){.file = path}, "cannot be made");
+    close(fd);
+    graph_save(g, path);
+    size_t bytes;
+    const char *data = file_read(c, path, &bytes);
+    unlink(path);
+    fileset_add(c, files, c_format(c, "%s.corten", g->name), data, bytes);
+}
+
+static void check_folder_writable(C *c, const char *folder) {
+    Loc loc = {.file = folder};
+    if (access(folder, F_OK) == 0) {
+        if (!path_is_folder(folder))
+            fatal(c, DIAG_INPUT, &loc, "a file stands where the output folder should be");
+        if (access(folder, W_OK | X_OK) != 0)
+            fatal(c, DIAG_INPUT, &loc, "the output folder cannot be written");
+    }
+}
+
+/* The passes up to quantize, then a copy of the graph for DIR, then the rest. */
+static void run_passes(C *c, Session *s, Graph *g, PipelineControl *control, FileSet *files) {
+    PipelineControl first = *control, second = *control;
+    bool whole = !control->stop_after && !control->dump && !control->from;
+    if (!whole) {
+        pipeline_run(c, g, &s->compile, control);
+        return;
+    }
+    first.stop_after = "quantize";
+    pipeline_run(c, g, &s->compile, &first);
+    add_graph_file(c, g, files);
+    second.from = "layout";
+    memcpy(second.seconds, first.seconds, sizeof second.seconds);
+    pipeline_run(c, g, &s->compile, &second);
+    memcpy(control->seconds, second.seconds, sizeof control->seconds);
+}
+
+static void read_calibration(C *c, Session *s, Graph *g) {
+    if (s->o->calibrate_count == 0)
+        return;
+    Samples samples = samples_read_many(c, g, s->o->calibrate_count, s->o->calibrate, &s->scaling);
+    s->compile.sample_count = samples.count;
+    s->compile.sample = samples.sample;
+}
+
+static void compile_body(C *c, Session *s) {
+    const CortenOptions *o = s->o;
+    PipelineControl control = {.dump = o->dump, .stop_after = o->stop_after, .from = o->from};
+    bool partial = o->dump || o->stop_after;
+    session_options(c, s);
+    if (!o->out && !partial)
+        fatal(c, DIAG_USAGE, NULL, "no output folder: give -o DIR");
+    if (o->out)
+        check_folder_writable(c, o->out);
+    double start = now();
+    Graph *g = load_model(c, s);
+    control.seconds[0] = now() - start;
+    read_calibration(c, s, g);
+    FileSet files = {0};
+    run_passes(c, s, g, &control, &files);
+    diag_stop_if_errors(c);
+    if (partial)
+        return;
+    start = now();
+    report_settle(c, g);
+    emit_c(c, g, &s->compile, &files);
+    for (int i = 0; timer_names[i]; i++)
+        if (strcmp(timer_names[i], "emit") == 0)
+            control.seconds[i] += now() - start;
+    report_json(c, g, &s->compile, control.seconds, &files);
+    const char **owned;
+    int owned_count = owned_files(c, o->out, &owned);
+    fileset_write(c, &files, o->out, owned_count, owned);
+    if (!o->quiet)
+        report_text(c, files.file[files.count - 1].data, s->results);
+}
+
+int corten_compile(const CortenOptions *o) {
+    return session_run(o, compile_body);
+}

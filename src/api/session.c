@@ -1,0 +1,166 @@
+/* Options to a compilation and back to an exit code: the one place where everything unwinds to. */
+#include "api/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    Session *session;
+    void (*body)(C *c, Session *s);
+} Job;
+
+static void run_job(C *c, void *user) {
+    Job *job = user;
+    job->body(c, job->session);
+}
+
+static void show_progress(void *user, const char *what, double fraction) {
+    Session *s = user;
+    if (fraction >= 1)
+        fprintf(s->messages, "\r%*s\r", 60, "");
+    else
+        fprintf(s->messages, "\r%-40s %3.0f %%", what, 100 * fraction);
+    fflush(s->messages);
+}
+
+int session_run(const CortenOptions *o, void (*body)(C *c, Session *s)) {
+    Session s = {.o = o,
+                 .results = o->results ? o->results : stdout,
+                 .messages = o->messages ? o->messages : stderr};
+    Job job = {&s, body};
+    C *c = c_new();
+    c->verbose = o->verbose;
+    if (!o->quiet && isatty(fileno(s.messages))) {
+        c->progress = show_progress;
+        c->progress_user = &s;
+    }
+    int code = c_try(c, run_job, &job);
+    diag_print(c, s.messages, o->colour, o->quiet);
+    c_free(c);
+    return code;
+}
+
+const char *corten_version(void) {
+    return CORTEN_VERSION;
+}
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+/* The index of `word` in the list, or -1 and a diagnostic that suggests the nearest. */
+static int choose(C *c, const char *option, const char *word, const char *const *list, int count) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(list[i], word) == 0)
+            return i;
+    const char *near = text_nearest(word, list, count);
+    diag_error(c, DIAG_USAGE, NULL, "unknown %s \"%s\"%s%s%s", option, word,
+               near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    Text all = text_new(c);
+    for (int i = 0; i < count; i++)
+        text_add(&all, "%s%s", i ? ", " : "", list[i]);
+    diag_detail(c, "one of: %s", text_string(&all));
+    return -1;
+}
+
+static int choose_or(C *c, const char *option, const char *word, const char *const *list, int count,
+                     int otherwise) {
+    return word ? choose(c, option, word, list, count) : otherwise;
+}
+
+static void choose_cpu(C *c, Session *s) {
+    const char **names = NEW_ARRAY(c, const char *, cpu_table_count);
+    for (int i = 0; i < cpu_table_count; i++)
+        names[i] = cpu_table[i].name;
+    int cpu = choose(c, "CPU", s->o->target, names, cpu_table_count);
+    if (cpu < 0)
+        return;
+    s->compile.cpu = &cpu_table[cpu];
+    s->compile.isa = s->compile.cpu->isa;
+    if (s->o->isa && choose(c, "ISA level", s->o->isa, isa_levels, isa_level_count) >= 0)
+        s->compile.isa = s->o->isa;
+}
+
+static int parse_numbers(C *c, const char *option, const char *text, double out[4]) {
+    int count = 0;
+    for (const char *p = text; p && *p && count < 4; count++) {
+        char *end;
+        out[count] = strtod(p, &end);
+        if (end == p || (*end && *end != ',')) {
+            diag_error(c, DIAG_USAGE, NULL, "%s \"%s\": numbers with commas between are needed",
+                       option, text);
+            return 0;
+        }
+        p = *end ? end + 1 : end;
+    }
+    return count;
+}
+
+static void parse_scaling(C *c, Session *s) {
+    for (int k = 0; k < 4; k++)
+        s->scaling.std[k] = 1;
+    int means = s->o->mean ? parse_numbers(c, "--mean", s->o->mean, s->scaling.mean) : 0;
+    int stds = s->o->std ? parse_numbers(c, "--std", s->o->std, s->scaling.std) : 0;
+    if (means && stds && means != stds)
+        diag_error(c, DIAG_USAGE, NULL, "--mean has %d numbers and --std %d", means, stds);
+    for (int k = 0; k < stds; k++)
+        if (s->scaling.std[k] == 0)
+            diag_error(c, DIAG_USAGE, NULL, "--std must not be 0");
+    s->scaling.channels = means > stds ? means : stds;
+}
+
+/* "GLOB = int8|int16|w4|float" a line; # starts a comment. */
+static void parse_precision(C *c, Session *s) {
+    static const char *const kinds[] = {"int8", "int16", "w4", "float"};
+    if (!s->o->precision_file)
+        return;
+    size_t bytes;
+    char *text = c_strdup(c, file_read(c, s->o->precision_file, &bytes));
+    PrecisionRule *rule = NEW_ARRAY(c, PrecisionRule, bytes + 1);
+    int line = 0;
+    for (char *save = NULL, *p = strtok_r(text, "\n", &save); p; p = strtok_r(NULL, "\n", &save)) {
+        char pattern[512], kind[16];
+        Loc loc = {.file = s->o->precision_file, .line = ++line};
+        p[strcspn(p, "#")] = 0;
+        if (p[strspn(p, " \t\r")] == 0)
+            continue;
+        if (sscanf(p, " %511[^ =\t] = %15s", pattern, kind) != 2) {
+            diag_error(c, DIAG_INPUT, &loc, "\"%s\" is no rule: GLOB = int8|int16|w4|float is", p);
+            continue;
+        }
+        int k = choose(c, "precision", kind, kinds, COUNT_OF(kinds));
+        if (k >= 0)
+            rule[s->compile.precision_count++] = (PrecisionRule){c_strdup(c, pattern), kinds[k]};
+    }
+    s->compile.precision = rule;
+}
+
+void session_options(C *c, Session *s) {
+    static const char *const observers[] = {"minmax", "percentile", "mse"};
+    static const char *const ios[] = {"", "int8", "int16", "float"};
+    static const char *const layouts[] = {"nchw", "nhwc"};
+    static const char *const optimizes[] = {"speed", "size"};
+    static const char *const emits[] = {"c"};
+    const CortenOptions *o = s->o;
+    Options *k = &s->compile;
+    if (!o->target)
+        diag_error(c, DIAG_USAGE, NULL, "no CPU: give -t, for example -t cortex-m55");
+    else
+        choose_cpu(c, s);
+    k->observer = (ObserverKind)choose_or(c, "observer", o->observer, observers, 3, OBSERVER_MSE);
+    k->io = (IoType)choose_or(c, "--io", o->io, ios, 4, IO_AS_QUANTIZED);
+    k->io_nhwc = choose_or(c, "--io-layout", o->io_layout, layouts, 2, 0) == 1;
+    k->optimize_size = choose_or(c, "--optimize", o->optimize, optimizes, 2, 0) == 1;
+    choose_or(c, "--emit", o->emit, emits, COUNT_OF(emits), 0);
+    k->allow_float = o->allow_float;
+    k->keep_inputs = o->keep_inputs;
+    k->ram_limit = o->ram;
+    k->flash_limit = o->flash;
+    k->accuracy_budget_db = o->accuracy_budget_db;
+    k->input_scale_count = o->input_scale_count;
+    k->input_scale = o->input_scale;
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    k->threads = o->threads > 0 ? o->threads : cpus > 0 ? (int)cpus : 1;
+    parse_scaling(c, s);
+    parse_precision(c, s);
+    diag_stop_if_errors(c);
+}

@@ -1,0 +1,46 @@
+/* What the public entry points share: one compilation from options to exit code, and a model that
+ * an earlier compile left in a folder. */
+#ifndef CORTEN_SESSION_H
+#define CORTEN_SESSION_H
+
+#include "corten/corten.h"
+#include "emit/emit.h"
+#include "import/import.h"
+#include "passes/passes.h"
+#include "report/report.h"
+#include "run/run.h"
+
+typedef struct {
+    const CortenOptions *o;
+    FILE *results, *messages;
+    Options compile; /* o, checked and parsed */
+    ImageScaling scaling;
+} Session;
+
+/* Runs body in a fresh C, prints what was recorded, and returns the exit code. */
+int session_run(const CortenOptions *o, void (*body)(C *c, Session *s));
+
+/* CPU, ISA, observer, io ... from text; all wrong ones are reported (exit 2). */
+void session_options(C *c, Session *s);
+
+/* DIR of an earlier compile: its quantized graph, lowered again for the same CPU and options, and
+ * the archive it was made from. */
+typedef struct {
+    const char *folder;
+    const char *report; /* report.json's text */
+    Graph *planned;
+    const char *archive; /* path; --model overrides */
+    const char *archive_sha256;
+} Compiled;
+
+Compiled compiled_load(C *c, Session *s, const char *folder);
+/* The archive of a compiled model, functional and in float; fatal when it is gone or changed. */
+Graph *compiled_float(C *c, const Compiled *m);
+/* An archive up to the stage at which it can be run in float. */
+Graph *archive_float(C *c, const char *path);
+
+/* outputs[sample][k] as arrays for a file: see design section 9 (Arrays). */
+void outputs_write(C *c, const Session *s, const Graph *g, const Samples *samples,
+                   Array ***outputs);
+
+#endif
