@@ -7,9 +7,9 @@
 
 /* Range and histogram of one value over all calibration samples. */
 struct Observed {
-    double min, max;
-    int64_t count;
-    int bin_count; /* a power of two; bins cover [bin_low, bin_low + bin_count * bin_width) */
+    double min, max; /* of the finite numbers and 0 */
+    int64_t count, not_finite;
+    int bin_count; /* 0: none; bins cover [bin_low, bin_low + bin_count * bin_width) */
     double bin_low, bin_width;
     int64_t *bin;
 };
@@ -17,11 +17,19 @@ struct Observed {
 void observe(C *c, Observed *o, const Array *a);
 void observed_merge(C *c, Observed *into, const Observed *from);
 /* The range that the observer kind chooses; contains 0. */
-void observed_range(const Observed *o, ObserverKind kind, int bits, double *low, double *high);
+void observed_range(C *c, const Observed *o, ObserverKind kind, int bits, double *low,
+                    double *high);
+/* The range, cut into `levels` steps, on which map(x) errs least in square (rounding and clipping
+ * weighed by the histogram); map NULL: x itself. */
+void observed_range_through(C *c, const Observed *o, double (*map)(void *, double), void *user,
+                            double levels, double *low, double *high);
 
 /* Affine int8 grid for [low, high] as torch's and TFLM's: scale = (high - low) / 255, zero point
  * rounded, both clamped so that 0 is exact. int16: symmetric. A range of zero gets scale 1/255. */
 Grid *grid_affine(C *c, double low, double high, int bits);
+Grid *grid_fixed(C *c, double scale, int32_t zero_point); /* int8 */
+/* Of symmetric weights whose largest magnitude is given: 127 steps, or 7 with 4 bits. */
+double weight_scale(double largest, int bits);
 Grid *grid_symmetric_per_channel(C *c, const Array *weights, int axis, int bits);
 
 #endif

@@ -1,0 +1,168 @@
+/* Pass calibrate: runs the samples through the float graph and leaves an Observed at every float
+ * value. Threads share the graph read-only; each has its own C, Env and observations of a fixed
+ * slice of the samples, and the slices are merged in order: the result does not depend on how many
+ * there are. A model with state sees its samples as one sequence, on one thread. */
+#include "passes/passes.h"
+#include "quant/quant.h"
+
+#include <cblas.h>
+#include <pthread.h>
+#include <string.h>
+
+typedef struct {
+    Graph *g;
+    const Options *options;
+    int first, last; /* samples first <= s < last */
+    int total;
+    C *c;
+    C *progress; /* the caller's, for the first slice only */
+    Observed **seen; /* by value id; NULL: not wanted or not seen */
+    const bool *wanted;
+    int exit_code;
+} Slice;
+
+static void see(void *user, const Value *v, const Array *a) {
+    Slice *s = user;
+    if (!s->wanted[v->id])
+        return;
+    if (!s->seen[v->id])
+        s->seen[v->id] = NEW(s->c, Observed);
+    observe(s->c, s->seen[v->id], a);
+}
+
+static void set_inputs(C *c, Slice *s, Env *env, Array **sample) {
+    (void)c;
+    for (int k = 0; k < s->g->input_count; k++)
+        if (s->g->input[k].kind == ARG_VALUE) {
+            env_set(env, s->g->input[k].u.value, sample[k]);
+            see(s, s->g->input[k].u.value, sample[k]);
+        }
+}
+
+/* What the run left in each state is what the next one starts from. */
+static void carry_state(Graph *g, Env *env) {
+    for (int k = 0; k < g->state_count; k++) {
+        const Array *after = env_get(env, g->state[k].after);
+        if (after)
+            env_set(env, g->state[k].before, (Array *)after);
+    }
+}
+
+static void slice_body(C *c, void *user) {
+    Slice *s = user;
+    Env *env = env_new(c, s->g);
+    c->env = env;
+    for (int i = s->first; i < s->last; i++) {
+        set_inputs(c, s, env, s->options->sample[i]);
+        graph_eval(c, s->g, env, s->g->state_count > 0, see, s);
+        carry_state(s->g, env);
+        if (s->progress)
+            c_progress(s->progress, "calibrating", (double)(i + 1) / s->last);
+    }
+    env_free(env);
+    c->env = NULL;
+}
+
+static void *slice_thread(void *user) {
+    Slice *s = user;
+    s->exit_code = c_try(s->c, slice_body, s);
+    return NULL;
+}
+
+static void copy_diagnostics(C *c, const C *from) {
+    for (const Diag *d = from->first_diag; d; d = d->next)
+        if (!d->warning) {
+            Loc loc = d->loc;
+            diag_error(c, d->kind, &loc, "%s", c_strdup(c, d->message));
+        }
+}
+
+static void merge_slice(C *c, Slice *s) {
+    if (s->exit_code)
+        copy_diagnostics(c, s->c);
+    for (int id = 0; id < s->total; id++) {
+        if (!s->seen[id])
+            continue;
+        Value *v = s->g->value[id];
+        if (!v->observed)
+            v->observed = NEW(c, Observed);
+        observed_merge(c, v->observed, s->seen[id]);
+    }
+}
+
+static void run_slices(C *c, Graph *g, const Options *o, const bool *wanted) {
+    int threads = o->threads > 0 ? o->threads : 1;
+    if (threads > o->sample_count)
+        threads = o->sample_count;
+    if (g->state_count > 0)
+        threads = 1;
+    openblas_set_num_threads(1);
+    Slice *slice = NEW_ARRAY(c, Slice, threads);
+    pthread_t *thread = NEW_ARRAY(c, pthread_t, threads);
+    bool *started = NEW_ARRAY(c, bool, threads);
+    for (int t = 0; t < threads; t++) {
+        slice[t] = (Slice){.g = g,
+                           .options = o,
+                           .first = (int)((int64_t)o->sample_count * t / threads),
+                           .last = (int)((int64_t)o->sample_count * (t + 1) / threads),
+                           .total = g->value_count,
+                           .c = c_new(),
+                           .progress = t == 0 ? c : NULL,
+                           .wanted = wanted};
+        slice[t].seen = NEW_ARRAY(slice[t].c, Observed *, g->value_count);
+        if (t > 0)
+            started[t] = pthread_create(&thread[t], NULL, slice_thread, &slice[t]) == 0;
+    }
+    for (int t = 0; t < threads; t++)
+        if (!started[t])
+            slice_thread(&slice[t]);
+    for (int t = 0; t < threads; t++) {
+        if (started[t])
+            pthread_join(thread[t], NULL);
+        merge_slice(c, &slice[t]);
+        c_free(slice[t].c);
+    }
+}
+
+/* Names the first node from which numbers came that are not finite; its followers only pass them
+ * on. */
+static void check_finite(C *c, Graph *g) {
+    for (Node *n = g->first; n; n = n->next)
+        for (int k = 0; k < n->out_count; k++) {
+            const Observed *o = n->out[k]->observed;
+            if (!o || o->not_finite == 0)
+                continue;
+            diag_error(c, DIAG_MODEL, &n->loc,
+                       "%lld of %lld numbers that this computes from the calibration data are "
+                       "infinite or not a number",
+                       (long long)o->not_finite, (long long)o->count);
+            return;
+        }
+}
+
+static bool *wanted_values(C *c, Graph *g, bool *any) {
+    bool *wanted = NEW_ARRAY(c, bool, g->value_count);
+    *any = false;
+    for (int i = 0; i < g->value_count; i++) {
+        const Value *v = g->value[i];
+        bool varies = v->def || v->role == ROLE_INPUT;
+        wanted[i] = varies && dtype_is_float(v->type.dtype) && !v->grid;
+        *any = *any || wanted[i];
+    }
+    return wanted;
+}
+
+void pass_calibrate(C *c, Graph *g, const Options *o) {
+    graph_index(g);
+    bool any;
+    const bool *wanted = wanted_values(c, g, &any);
+    if (!any)
+        return;
+    if (o->sample_count == 0) {
+        report_missing_forms(c, g, o);
+        diag_error(c, DIAG_MODEL, NULL, "no calibration data: give -c");
+        return;
+    }
+    run_slices(c, g, o, wanted);
+    check_finite(c, g);
+}

@@ -1,0 +1,192 @@
+/* From ranges to grids. Every range contains zero and every grid represents zero exactly, since
+ * padding and empty sums are zeros. */
+#include "quant/quant.h"
+
+#include <math.h>
+
+/* The smallest scale given to anything: far below any signal, far above what float cannot invert. */
+#define SMALLEST_SCALE 0x1p-60
+
+static Grid *grid_one(C *c, DType dtype, int bits, double scale, int32_t zero_point) {
+    Grid *grid = NEW(c, Grid);
+    grid->dtype = dtype;
+    grid->bits = bits;
+    grid->part_count = 1;
+    grid->part = NEW(c, Part);
+    grid->part[0] = (Part){.axis = -1, .scale = scale, .zero_point = zero_point};
+    return grid;
+}
+
+Grid *grid_affine(C *c, double low, double high, int bits) {
+    low = fmin(low, 0);
+    high = fmax(high, 0);
+    if (bits == 16) {
+        double largest = fmax(-low, high);
+        double scale = largest > 0 ? (double)(float)(largest / 32767) : 1.0 / 32767;
+        return grid_one(c, DT_I16, 16, fmax(scale, SMALLEST_SCALE), 0);
+    }
+    /* scales are what float32 can hold, as in PyTorch and in the emitted header */
+    double scale = high > low ? (double)(float)((high - low) / 255) : 1.0 / 255;
+    scale = fmax(scale, SMALLEST_SCALE);
+    double zero_point = fmin(fmax(-128 - rint(low / scale), -128), 127);
+    return grid_one(c, DT_I8, 8, scale, (int32_t)zero_point);
+}
+
+Grid *grid_fixed(C *c, double scale, int32_t zero_point) {
+    return grid_one(c, DT_I8, 8, scale, zero_point);
+}
+
+double weight_scale(double largest, int bits) {
+    double top = bits == 4 ? 7 : 127;
+    return fmax((double)(float)(largest / top), SMALLEST_SCALE);
+}
+
+Grid *grid_symmetric_per_channel(C *c, const Array *weights, int axis, int bits) {
+    int64_t channels = weights->dim[axis];
+    int64_t inner = 1;
+    for (int d = axis + 1; d < weights->rank; d++)
+        inner *= weights->dim[d];
+    double *largest = NEW_ARRAY(c, double, channels);
+    int64_t count = array_count(weights);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t channel = i / inner % channels;
+        largest[channel] = fmax(largest[channel], fabs(array_get(weights, i)));
+    }
+    Grid *grid = NEW(c, Grid);
+    grid->dtype = DT_I8;
+    grid->bits = bits;
+    grid->part_count = (int)channels;
+    grid->part = NEW_ARRAY(c, Part, channels);
+    for (int64_t k = 0; k < channels; k++)
+        grid->part[k] = (Part){.axis = axis,
+                               .start = k,
+                               .stop = k + 1,
+                               .scale = weight_scale(largest[k], bits)};
+    return grid;
+}
+
+/* ---- ranges from histograms --------------------------------------------------------------- */
+
+/* Sums over the bins before a bin, so that the cost of any range is a few additions. */
+typedef struct {
+    int bins;
+    double *x, *f;              /* each bin's middle, and f there */
+    double *slope;              /* sum of n f'^2: what a rounding costs within the range */
+    double *n, *nf, *nff;       /* sums of n, n f, n f^2: what clipping costs beyond it */
+    double (*map)(void *, double);
+    void *user;
+} Costs;
+
+static double apply(const Costs *k, double x) {
+    return k->map ? k->map(k->user, x) : x;
+}
+
+static void costs_fill(Costs *k, const Observed *o) {
+    double w = o->bin_width;
+    int zero = o->bin_count / 2;
+    for (int i = 0; i < k->bins; i++) {
+        double x = o->bin_low + (i + 0.5) * w, n = (double)o->bin[i];
+        double f = 0, df = 0;
+        if (n > 0) {
+            f = apply(k, x);
+            df = k->map ? (apply(k, x + w / 2) - apply(k, x - w / 2)) / w : 1;
+            if (!isfinite(f) || !isfinite(df))
+                f = df = n = 0;
+        }
+        /* what lies within half a step of zero rounds to zero on any grid */
+        double rounded = i == zero || i == zero - 1 ? 0 : n;
+        k->x[i] = x;
+        k->f[i] = f;
+        k->slope[i + 1] = k->slope[i] + rounded * df * df;
+        k->n[i + 1] = k->n[i] + n;
+        k->nf[i + 1] = k->nf[i] + n * f;
+        k->nff[i + 1] = k->nff[i] + n * f * f;
+    }
+}
+
+/* Sum of n (f - at)^2 over bins first <= i < last. */
+static double clip_cost(const Costs *k, int first, int last, double at) {
+    double n = k->n[last] - k->n[first], nf = k->nf[last] - k->nf[first];
+    return fmax(0, k->nff[last] - k->nff[first] - 2 * at * nf + at * at * n);
+}
+
+static Costs *costs_new(C *c, const Observed *o, double (*map)(void *, double), void *user) {
+    Costs *k = NEW(c, Costs);
+    int n = o->bin_count;
+    *k = (Costs){.bins = n,
+                 .x = NEW_ARRAY(c, double, n),
+                 .f = NEW_ARRAY(c, double, n),
+                 .slope = NEW_ARRAY(c, double, n + 1),
+                 .n = NEW_ARRAY(c, double, n + 1),
+                 .nf = NEW_ARRAY(c, double, n + 1),
+                 .nff = NEW_ARRAY(c, double, n + 1),
+                 .map = map,
+                 .user = user};
+    costs_fill(k, o);
+    return k;
+}
+
+void observed_range_through(C *c, const Observed *o, double (*map)(void *, double), void *user,
+                            double levels, double *low, double *high) {
+    *low = o->min;
+    *high = o->max;
+    if (o->bin_count == 0)
+        return;
+    const Costs *k = costs_new(c, o, map, user);
+    int zero = o->bin_count / 2, step = o->bin_count / 256;
+    double best = INFINITY;
+    /* candidates: the observed ends, then every `step`-th bin's edge towards zero */
+    int first_low = (int)floor((o->min - o->bin_low) / o->bin_width);
+    int first_high = (int)ceil((o->max - o->bin_low) / o->bin_width);
+    first_high = first_high > o->bin_count ? o->bin_count : first_high;
+    for (int i = first_low; i <= zero; i += step) {
+        double a = i == first_low ? o->min : o->bin_low + i * o->bin_width;
+        double below = clip_cost(k, 0, i, apply(k, a));
+        for (int j = first_high; j >= zero; j -= step) {
+            double b = j == first_high ? o->max : o->bin_low + j * o->bin_width;
+            double s = (b - a) / levels;
+            if (s <= 0)
+                continue;
+            double cost = below + clip_cost(k, j, k->bins, apply(k, b)) +
+                          s * s / 12 * (k->slope[j] - k->slope[i]);
+            if (cost < best) {
+                best = cost;
+                *low = a;
+                *high = b;
+            }
+        }
+    }
+}
+
+/* Leaves `tail` of the numbers outside, at each end by its share. */
+static void range_percentile(const Observed *o, double tail, double *low, double *high) {
+    double allowed = tail * (double)(o->count - o->not_finite);
+    double seen = 0;
+    for (int i = o->bin_count - 1; i >= o->bin_count / 2; i--) {
+        seen += (double)o->bin[i];
+        if (seen > allowed) {
+            *high = fmin(o->max, o->bin_low + (i + 1) * o->bin_width);
+            break;
+        }
+    }
+    seen = 0;
+    for (int i = 0; i < o->bin_count / 2; i++) {
+        seen += (double)o->bin[i];
+        if (seen > allowed) {
+            *low = fmax(o->min, o->bin_low + i * o->bin_width);
+            break;
+        }
+    }
+}
+
+void observed_range(C *c, const Observed *o, ObserverKind kind, int bits, double *low,
+                    double *high) {
+    *low = o->min;
+    *high = o->max;
+    if (kind == OBSERVER_MSE)
+        observed_range_through(c, o, NULL, NULL, bits == 16 ? 65534 : 255, low, high);
+    else if (kind == OBSERVER_PERCENTILE)
+        range_percentile(o, 1e-5, low, high);
+    *low = fmin(*low, 0);
+    *high = fmax(*high, 0);
+}
