@@ -73,4 +73,9 @@ void pass_layout(C *c, Graph *g, const Options *o);   /* lower/ */
 void pass_lower(C *c, Graph *g, const Options *o);    /* lower/ */
 void pass_plan(C *c, Graph *g, const Options *o);     /* lower/ */
 
+/* Makes `body` a graph of one input and one output: the body of a table node. */
+void graph_set_single(Graph *body, Value *in, Value *out);
+/* A constant that no run writes: the initial value of a state is none. */
+bool value_is_fixed(const Graph *g, const Value *v);
+
 #endif
