@@ -152,14 +152,23 @@ static bool *wanted_values(C *c, Graph *g, bool *any) {
     return wanted;
 }
 
+static bool any_pinned(const Graph *g) {
+    for (int i = 0; i < g->value_count; i++)
+        if (g->value[i]->grid && g->value[i]->grid->pinned)
+            return true;
+    return false;
+}
+
 void pass_calibrate(C *c, Graph *g, const Options *o) {
     graph_index(g);
     bool any;
     const bool *wanted = wanted_values(c, g, &any);
     if (!any)
         return;
+    if (o->sample_count == 0 && any_pinned(g))
+        return; /* quantize says which value still wants data */
     if (o->sample_count == 0) {
-        report_missing_forms(c, g, o);
+        report_missing_forms(c, g, o, true);
         diag_error(c, DIAG_MODEL, NULL, "no calibration data: give -c");
         return;
     }

@@ -32,11 +32,10 @@ static void report_missing(C *c, const Node *n) {
         diag_detail(c, "%s", n->op->no_integer_form);
 }
 
-void report_missing_forms(C *c, Graph *g, const Options *o) {
+void report_missing_forms(C *c, Graph *g, const Options *o, bool pointwise_counts) {
     (void)o;
-    bool quantized = g->stage >= STAGE_QUANTIZED;
     for (Node *n = g->first; n; n = n->next)
-        if (!has_form(n, !quantized))
+        if (!has_form(n, pointwise_counts))
             report_missing(c, n);
 }
 
@@ -65,5 +64,5 @@ void pass_precision(C *c, Graph *g, const Options *o) {
         if (o->allow_float && !has_form(n, true))
             keep_float(n, n->op->no_integer_form ? n->op->no_integer_form : "no integer form");
     }
-    report_missing_forms(c, g, o);
+    report_missing_forms(c, g, o, true);
 }

@@ -32,8 +32,10 @@ Grid *grid_fixed(C *c, double scale, int32_t zero_point); /* int8 */
 double weight_scale(double largest, int bits);
 Grid *grid_symmetric_per_channel(C *c, const Array *weights, int axis, int bits);
 
-/* Records `<op> has no integer form` for every node without one. Before STAGE_QUANTIZED pointwise
- * nodes are let through: they may still become part of a table. */
-void report_missing_forms(C *c, Graph *g, const Options *o);
+/* Records `<op> has no integer form` for every node without one. `pointwise_counts`: pointwise
+ * nodes are let through, since they may still become part of a table. */
+void report_missing_forms(C *c, Graph *g, const Options *o, bool pointwise_counts);
+/* Every constant that a kernel reads, as integers; activations have their grids. */
+void quantize_constants(C *c, Graph *g);
 
 #endif

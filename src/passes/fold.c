@@ -1,0 +1,530 @@
+/* Pass fold: what is known before the run is computed now. Constant operands are evaluated,
+ * identities and checks vanish, and affine maps by constants that follow a convolution or linear
+ * (batch norms above all) go into its weights; zero padding goes into the convolution that reads
+ * it. Runs before decompose, while a batch norm is still one node, and again after it. Never
+ * changes a value whose grid an archive has pinned. */
+#include "passes/passes.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_OPERANDS = 6 };
+
+bool value_is_fixed(const Graph *g, const Value *v) {
+    if (!v->constant)
+        return false;
+    for (int i = 0; i < g->state_count; i++)
+        if (g->state[i].before == v)
+            return false;
+    return true;
+}
+
+static bool has_trait(const Node *n, unsigned trait) {
+    return (n->op->traits & trait) != 0;
+}
+
+static int arg_index(const Node *n, const char *name) {
+    const Schema *s = op_schema(n->op);
+    for (int i = 0; i < s->arg_count; i++)
+        if (strcmp(s->arg[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static Value *arg_tensor(const Node *n, int index) {
+    return index >= 0 && n->arg[index].kind == ARG_VALUE ? n->arg[index].u.value : NULL;
+}
+
+/* ---- identities ---------------------------------------------------------------------------- */
+
+/* The tensor operands of a pointwise node as numbers: `x` for the value x, the given element of
+ * constants (or their only one). False if another operand varies. */
+static bool operand_numbers(const Graph *g, const Node *n, const Value *x, int64_t element,
+                            double *in, int *x_slot) {
+    const Schema *s = op_schema(n->op);
+    int count = 0;
+    *x_slot = -1;
+    for (int i = 0; i < s->arg_count; i++) {
+        if (s->arg[i].type != T_TENSOR)
+            continue;
+        if (s->arg[i].list || count == MAX_OPERANDS)
+            return false;
+        const Arg *a = &n->arg[i];
+        double *slot = &in[count++];
+        if (a->kind == ARG_VALUE && a->u.value == x) {
+            if (*x_slot >= 0)
+                return false;
+            *x_slot = count - 1;
+        } else if (a->kind == ARG_VALUE) {
+            const Value *v = a->u.value;
+            if (!value_is_fixed(g, v) || v->grid || type_count(&v->type) == 0)
+                return false;
+            *slot = array_get(v->constant, type_count(&v->type) == 1 ? 0 : element);
+        } else if (a->kind == ARG_NONE) {
+            *slot = NAN;
+        } else {
+            *slot = a->kind == ARG_INT ? (double)a->u.i : a->kind == ARG_FLOAT ? a->u.f : a->u.b;
+        }
+    }
+    return *x_slot >= 0;
+}
+
+static const double probes[] = {-3, -1, -0.5, 0.25, 1, 2, 7.75, -1e4, 1e9, -1e30, 1e30};
+
+/* Is the pointwise n, seen as a function of its operand number `slot`, scale * x + shift? */
+static bool is_affine(const Node *n, double *in, int slot, double *scale, double *shift) {
+    in[slot] = 0;
+    *shift = n->op->map(n, in);
+    in[slot] = 1;
+    *scale = n->op->map(n, in) - *shift;
+    for (int i = 0; i < (int)COUNT_OF(probes); i++) {
+        in[slot] = probes[i];
+        double want = *scale * probes[i] + *shift;
+        double size = fabs(*scale * probes[i]) + fabs(*shift);
+        if (!(fabs(n->op->map(n, in) - want) <= 1e-9 * size))
+            return false;
+    }
+    return isfinite(*scale) && isfinite(*shift);
+}
+
+/* Multiplying by one, adding zero and the like. */
+static Value *pointwise_identity(const Graph *g, const Node *n) {
+    if (!n->op->map || n->out_count != 1)
+        return NULL;
+    Value *x = NULL;
+    int count = node_operand_count(n);
+    for (int k = 0; k < count; k++) {
+        Value *v = node_operand(n, k);
+        if (!value_is_fixed(g, v))
+            x = v;
+        else if (type_count(&v->type) != 1)
+            return NULL;
+    }
+    double in[MAX_OPERANDS], scale, shift;
+    int slot;
+    if (!x || !type_equal(&x->type, &n->out[0]->type) || !dtype_is_float(x->type.dtype) ||
+        !operand_numbers(g, n, x, 0, in, &slot) || !is_affine(n, in, slot, &scale, &shift))
+        return NULL;
+    return scale == 1 && shift == 0 ? x : NULL;
+}
+
+static Value *identity_of(const Graph *g, const Node *n) {
+    if (n->out_count != 1)
+        return NULL;
+    if (has_trait(n, OP_EFFECT_FREE_IDENTITY | OP_MAY_RETURN_INPUT)) {
+        Value *x = node_operand_count(n) > 0 ? node_operand(n, 0) : NULL;
+        return x && type_equal(&x->type, &n->out[0]->type) ? x : NULL;
+    }
+    return pointwise_identity(g, n);
+}
+
+static bool fold_identity(Graph *g, Node *n) {
+    Value *x = identity_of(g, n);
+    if (!x)
+        return false;
+    if (n->out[0]->grid) { /* pinned: only a value without a grid and other readers can take it */
+        if (x->grid || x->user_count != 1 || x->output_count > 0 || x->constant)
+            return false;
+        x->grid = n->out[0]->grid;
+    }
+    value_replace(g, n->out[0], x);
+    node_remove(g, n, FATE_REMOVED, "its result is its operand", NULL);
+    return true;
+}
+
+/* ---- constants ------------------------------------------------------------------------------ */
+
+static bool all_fixed(const Graph *g, const Node *n) {
+    int count = node_operand_count(n);
+    for (int k = 0; k < count; k++)
+        if (!value_is_fixed(g, node_operand(n, k)))
+            return false;
+    return true;
+}
+
+static Array *array_copy(C *c, const Array *a) {
+    Array *copy = array_new(c, a->dtype, a->rank, a->dim);
+    if (array_bytes(a) > 0)
+        memcpy(copy->data, a->data, (size_t)array_bytes(a));
+    return copy;
+}
+
+/* Where each element of a data movement's output comes from: operand elements are numbered from
+ * 1, so that 0 is padding. */
+static const Array *movement_source(C *c, Graph *g, Node *n) {
+    Value *x = node_operand(n, 0), *y = n->out[0];
+    Array *number = array_new(c, DT_I32, x->type.rank, x->type.dim);
+    int64_t count = array_count(number);
+    for (int64_t i = 0; i < count; i++)
+        ((int32_t *)number->data)[i] = (int32_t)(i + 1);
+    Value x_was = *x, y_was = *y;
+    x->type.dtype = y->type.dtype = DT_I32;
+    x->constant = NULL;
+    x->grid = NULL;
+    struct Env *outer = c->env;
+    c->env = env_new(c, g);
+    env_set(c->env, x, number);
+    node_eval(c, n);
+    const Array *source = array_copy(c, env_get(c->env, y));
+    env_free(c->env);
+    c->env = outer;
+    *x = x_was;
+    *y = y_was;
+    return source;
+}
+
+/* The part of an operand's grid that element i of it belongs to. */
+static int part_of(const Value *x, int64_t i) {
+    const Grid *grid = x->grid;
+    if (grid->part_count == 1)
+        return 0;
+    int axis = grid->part[0].axis;
+    int64_t inner = 1;
+    for (int d = axis + 1; d < x->type.rank; d++)
+        inner *= x->type.dim[d];
+    int64_t at = i / inner % x->type.dim[axis];
+    for (int k = 0; k < grid->part_count; k++)
+        if (at >= grid->part[k].start && at < grid->part[k].stop)
+            return k;
+    return -1;
+}
+
+/* Does the part depend on the output's index along `axis` only? Then part[index] says which. */
+static bool parts_along(const Value *x, const Array *source, int axis, int *part) {
+    int64_t inner = 1, extent = source->dim[axis], count = array_count(source);
+    for (int d = axis + 1; d < source->rank; d++)
+        inner *= source->dim[d];
+    for (int64_t k = 0; k < extent; k++)
+        part[k] = -1;
+    for (int64_t i = 0; i < count; i++) {
+        int k = part_of(x, ((const int32_t *)source->data)[i] - 1);
+        int64_t at = i / inner % extent;
+        if (part[at] >= 0 && part[at] != k)
+            return false;
+        part[at] = k;
+    }
+    return true;
+}
+
+static Grid *grid_moved(C *c, const Value *x, const Array *source) {
+    if (x->grid->part_count == 1)
+        return x->grid;
+    for (int axis = 0; axis < source->rank; axis++) {
+        int extent = (int)source->dim[axis];
+        int *part = NEW_ARRAY(c, int, extent + 1);
+        if (!parts_along(x, source, axis, part))
+            continue;
+        Grid *grid = c_memdup(c, x->grid, sizeof *grid);
+        grid->part_count = extent;
+        grid->part = NEW_ARRAY(c, Part, extent);
+        for (int k = 0; k < extent; k++) {
+            grid->part[k] = x->grid->part[part[k]];
+            grid->part[k].axis = axis;
+            grid->part[k].start = k;
+            grid->part[k].stop = k + 1;
+        }
+        return grid;
+    }
+    return NULL;
+}
+
+/* A pinned constant that is moved stays one: its integers move and its grid with them. */
+static Value *move_pinned(C *c, Graph *g, Node *n) {
+    Value *x = node_operand(n, 0), *y = n->out[0];
+    if (type_count(&y->type) == 0 || type_count(&x->type) >= INT32_MAX)
+        return NULL;
+    const Array *source = movement_source(c, g, n);
+    int64_t count = array_count(source);
+    Array *moved = array_new(c, x->constant->dtype, y->type.rank, y->type.dim);
+    for (int64_t i = 0; i < count; i++) {
+        int32_t from = ((const int32_t *)source->data)[i];
+        if (from < 1)
+            return NULL;
+        array_set_int(moved, i, array_get_int(x->constant, from - 1));
+    }
+    Grid *grid = grid_moved(c, x, source);
+    if (!grid)
+        return NULL;
+    Value *v = value_constant(g, y->name, moved);
+    v->type = y->type;
+    v->grid = grid;
+    return v;
+}
+
+static void replace_by_constant(Graph *g, Node *n, int k, Value *v) {
+    v->type = n->out[k]->type;
+    value_replace(g, n->out[k], v);
+}
+
+static bool fold_constant(C *c, Graph *g, Node *n) {
+    bool foldable = (n->op->eval || n->op->map) && n->out_count > 0 && !has_trait(n, OP_RANDOM);
+    if (!foldable || !all_fixed(g, n))
+        return false;
+    for (int k = 0; k < n->out_count; k++)
+        if (n->out[k]->grid)
+            return false; /* absorb has put integers here, or will be asked to requantize */
+    bool pinned = node_operand_count(n) == 1 && node_operand(n, 0)->grid;
+    Value *moved = pinned && has_trait(n, OP_MOVES_DATA) && n->out_count == 1
+                       ? move_pinned(c, g, n)
+                       : NULL;
+    if (moved) {
+        value_replace(g, n->out[0], moved);
+    } else {
+        struct Env *outer = c->env;
+        c->env = env_new(c, g);
+        node_eval(c, n);
+        for (int k = 0; k < n->out_count; k++) {
+            const Array *a = env_get(c->env, n->out[k]);
+            if (a)
+                replace_by_constant(g, n, k, value_constant(g, n->out[k]->name, array_copy(c, a)));
+        }
+        env_free(c->env);
+        c->env = outer;
+    }
+    node_remove(g, n, FATE_FOLDED, "computed from constants", NULL);
+    return true;
+}
+
+/* ---- affine maps into weights --------------------------------------------------------------- */
+
+typedef struct { /* a node with weights, seen by output channel */
+    Node *node;
+    int weight, bias; /* argument indices */
+    bool by_input;    /* transposed as ATen has it: weight [in][out / groups][...] */
+    int64_t channels, groups;
+    int axis; /* of the channels in the output */
+} Weighted;
+
+static bool is_weighted(const Node *n) {
+    const char *name = op_schema(n->op)->name;
+    return strstr(name, "::conv") || strstr(name, "::_convolution") ||
+           strcmp(name, "aten::linear") == 0;
+}
+
+/* The convolution or linear that computes v for nobody but one reader, with constant weights. */
+static bool weighted_find(const Graph *g, const Value *v, Weighted *w) {
+    Node *n = v->def;
+    if (!n || v->user_count != 1 || v->output_count > 0 || v->grid || !is_weighted(n))
+        return false;
+    *w = (Weighted){.node = n, .weight = arg_index(n, "weight"), .bias = arg_index(n, "bias")};
+    const Value *weight = arg_tensor(n, w->weight), *bias = arg_tensor(n, w->bias);
+    if (!weight || w->bias < 0 || !value_is_fixed(g, weight) || weight->grid ||
+        weight->type.rank < 2 || (bias && (!value_is_fixed(g, bias) || bias->grid)))
+        return false;
+    bool linear = node_is(n, "aten::linear");
+    int transposed = arg_index(n, "transposed");
+    w->groups = linear ? 1 : node_int(n, "groups");
+    w->by_input = (transposed >= 0 && n->arg[transposed].u.b) ||
+                  strstr(op_schema(n->op)->name, "aten::conv_transpose");
+    w->channels = w->by_input ? weight->type.dim[1] * w->groups : weight->type.dim[0];
+    w->axis = linear ? v->type.rank - 1 : v->type.rank - (weight->type.rank - 2) - 1;
+    return w->axis >= 0 && v->type.dim[w->axis] == w->channels;
+}
+
+static int64_t channel_of(const Weighted *w, const Type *t, int64_t i) {
+    int64_t inner = 1;
+    for (int d = 1; d < t->rank; d++)
+        inner *= t->dim[d];
+    int64_t first = i / inner;
+    if (!w->by_input)
+        return first;
+    int64_t second = i % inner / (inner / t->dim[1]);
+    return first / (t->dim[0] / w->groups) * t->dim[1] + second;
+}
+
+/* weight[c] *= scale[c]; bias[c] = bias[c] * scale[c] + shift[c]. */
+static void weighted_apply(C *c, Graph *g, const Weighted *w, const double *scale,
+                           const double *shift) {
+    const Value *weight = w->node->arg[w->weight].u.value;
+    const Value *bias = arg_tensor(w->node, w->bias);
+    Array *a = array_new(c, DT_F32, weight->type.rank, weight->type.dim);
+    int64_t count = array_count(a);
+    for (int64_t i = 0; i < count; i++)
+        array_set(a, i,
+                  array_get(weight->constant, i) * scale[channel_of(w, &weight->type, i)]);
+    Array *b = array_new(c, DT_F32, 1, &w->channels);
+    for (int64_t k = 0; k < w->channels; k++)
+        array_set(b, k, (bias ? array_get(bias->constant, k) * scale[k] : 0) + shift[k]);
+    const char *bias_name = bias ? bias->name : c_format(c, "%s_bias", w->node->name);
+    w->node->arg[w->weight] = arg_value(value_constant(g, weight->name, a));
+    w->node->arg[w->bias] = arg_value(value_constant(g, bias_name, b));
+}
+
+static void weighted_absorb(Graph *g, const Weighted *w, Node *n) {
+    Value *out = w->node->out[0];
+    out->grid = n->out[0]->grid;
+    origins_merge(g, w->node, n, FATE_FOLDED);
+    value_replace(g, n->out[0], out);
+    node_remove(g, n, FATE_FOLDED, "in the weights", w->node);
+}
+
+static bool is_batch_norm(const Node *n) {
+    return strstr(op_schema(n->op)->name, "batch_norm") && arg_index(n, "running_mean") >= 0 &&
+           arg_index(n, "eps") >= 0;
+}
+
+/* The constant argument's element k, `absent` if it is None; *ok becomes false if it varies. */
+static double channel_number(const Graph *g, const Node *n, const char *name, int64_t k,
+                             double absent, bool *ok) {
+    const Value *v = arg_tensor(n, arg_index(n, name));
+    if (!v)
+        return absent;
+    if (!value_is_fixed(g, v) || v->grid || k >= type_count(&v->type)) {
+        *ok = false;
+        return 0;
+    }
+    return array_get(v->constant, k);
+}
+
+static bool norm_factors(const Graph *g, const Node *n, int64_t channels, double *scale,
+                         double *shift) {
+    bool ok = arg_tensor(n, arg_index(n, "running_mean")) &&
+              arg_tensor(n, arg_index(n, "running_var"));
+    int training = arg_index(n, "training");
+    if (training >= 0 && n->arg[training].kind == ARG_BOOL && n->arg[training].u.b)
+        return false;
+    double eps = node_double(n, "eps");
+    for (int64_t k = 0; ok && k < channels; k++) {
+        double mean = channel_number(g, n, "running_mean", k, 0, &ok);
+        double variance = channel_number(g, n, "running_var", k, 1, &ok);
+        double gamma = channel_number(g, n, "weight", k, 1, &ok);
+        double beta = channel_number(g, n, "bias", k, 0, &ok);
+        scale[k] = gamma / sqrt(variance + eps);
+        shift[k] = beta - mean * scale[k];
+        ok = ok && isfinite(scale[k]) && isfinite(shift[k]);
+    }
+    return ok;
+}
+
+static bool fold_batch_norm(C *c, Graph *g, Node *n) {
+    Weighted w;
+    Value *x = arg_tensor(n, 0);
+    if (!is_batch_norm(n) || !x || !weighted_find(g, x, &w) ||
+        w.axis != (x->type.rank > 1 ? 1 : 0))
+        return false;
+    for (int k = 1; k < n->out_count; k++)
+        if (n->out[k]->user_count > 0 || n->out[k]->output_count > 0)
+            return false;
+    double *scale = NEW_ARRAY(c, double, w.channels), *shift = NEW_ARRAY(c, double, w.channels);
+    if (!norm_factors(g, n, w.channels, scale, shift))
+        return false;
+    weighted_apply(c, g, &w, scale, shift);
+    weighted_absorb(g, &w, n);
+    return true;
+}
+
+/* Do the constants of n vary along the channels of x at most? */
+static bool constants_per_channel(const Graph *g, const Node *n, const Value *x, int axis) {
+    int count = node_operand_count(n);
+    for (int k = 0; k < count; k++) {
+        const Value *v = node_operand(n, k);
+        if (v == x)
+            continue;
+        if (!value_is_fixed(g, v))
+            return false;
+        for (int d = 0; d < v->type.rank; d++) {
+            int at = x->type.rank - v->type.rank + d;
+            if (v->type.dim[d] != 1 && (at != axis || v->type.dim[d] != x->type.dim[axis]))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Multiplications and additions by constants behind a convolution or linear. */
+static bool fold_affine(C *c, Graph *g, Node *n) {
+    if (!n->op->map || n->out_count != 1 || !dtype_is_float(n->out[0]->type.dtype))
+        return false;
+    Weighted w;
+    Value *x = NULL;
+    int count = node_operand_count(n);
+    for (int k = 0; k < count && !x; k++)
+        if (!value_is_fixed(g, node_operand(n, k)))
+            x = node_operand(n, k);
+    if (!x || !weighted_find(g, x, &w) || !type_equal(&x->type, &n->out[0]->type) ||
+        !constants_per_channel(g, n, x, w.axis))
+        return false;
+    double *scale = NEW_ARRAY(c, double, w.channels), *shift = NEW_ARRAY(c, double, w.channels);
+    for (int64_t k = 0; k < w.channels; k++) {
+        double in[MAX_OPERANDS];
+        int slot;
+        if (!operand_numbers(g, n, x, k, in, &slot) ||
+            !is_affine(n, in, slot, &scale[k], &shift[k]))
+            return false;
+    }
+    weighted_apply(c, g, &w, scale, shift);
+    weighted_absorb(g, &w, n);
+    return true;
+}
+
+/* ---- zero padding into convolutions ---------------------------------------------------------- */
+
+/* Begin and end of each of the last `spatial` dims, outermost first; false if the node pads with
+ * anything but zero, crops, or pads other dims. */
+static bool zero_padding(const Node *n, int spatial, int64_t *side) {
+    if (!node_is(n, "aten::constant_pad_nd"))
+        return false;
+    const Arg *value = node_arg(n, "value");
+    if (value->kind != ARG_NONE && node_double(n, "value") != 0)
+        return false;
+    int64_t pad[2 * MAX_RANK] = {0};
+    int count = node_ints(n, "pad", pad, 2 * MAX_RANK);
+    for (int i = 0; i < count; i++)
+        if (pad[i] < 0 || pad[i] > INT32_MAX / 4 || (i / 2 >= spatial && pad[i] != 0))
+            return false;
+    for (int d = 0; d < spatial; d++) {
+        side[2 * d] = pad[2 * (spatial - 1 - d)];
+        side[2 * d + 1] = pad[2 * (spatial - 1 - d) + 1];
+    }
+    return true;
+}
+
+static bool fold_padding(C *c, Graph *g, Node *n) {
+    if (!node_is(n, "corten::conv2d") && !node_is(n, "corten::conv3d"))
+        return false;
+    Value *x = arg_tensor(n, 0);
+    int64_t side[2 * MAX_RANK], padding[2 * MAX_RANK];
+    int spatial = x ? x->type.rank - 2 : 0;
+    if (spatial < 1 || !x->def || !zero_padding(x->def, spatial, side))
+        return false;
+    Value *inner = node_operand(x->def, 0);
+    if (x->grid && x->grid != inner->grid)
+        return false;
+    int count = node_ints(n, "padding", padding, 2 * MAX_RANK);
+    for (int i = 0; i < 2 * spatial; i++)
+        padding[count - 2 * spatial + i] += side[i];
+    n->arg[arg_index(n, "padding")] = arg_ints(c, count, padding);
+    n->arg[0] = arg_value(inner);
+    origins_merge(g, n, x->def, FATE_FOLDED);
+    return true;
+}
+
+/* ---- the pass -------------------------------------------------------------------------------- */
+
+static bool fold_node(C *c, Graph *g, Node *n) {
+    if (has_trait(n, OP_ASSERTS)) {
+        node_remove(g, n, FATE_REMOVED, "only checks", NULL);
+        return true;
+    }
+    return fold_identity(g, n) || fold_constant(c, g, n) || fold_batch_norm(c, g, n) ||
+           fold_affine(c, g, n) || fold_padding(c, g, n);
+}
+
+void pass_fold(C *c, Graph *g, const Options *o) {
+    (void)o;
+    bool changed = true;
+    /* each round but the last removes a node or takes a pad from a convolution */
+    while (changed) {
+        changed = false;
+        graph_index(g);
+        for (Node *n = g->first, *next; n; n = next) {
+            next = n->next;
+            if (fold_node(c, g, n)) {
+                changed = true;
+                graph_index(g);
+            }
+        }
+        changed |= graph_sweep(g) > 0;
+    }
+    graph_index(g);
+}

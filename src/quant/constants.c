@@ -1,0 +1,253 @@
+/* Constants as integers: weights symmetric per channel, biases at the product of two scales, other
+ * operands on the grid of their exact range. Needs the grids of all activations. A constant is
+ * turned in place for its first reader; a reader that needs other integers gets its own copy. */
+#include "quant/quant.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Bias plus products must stay below 2^31: half of it is the bias's. */
+#define BIAS_LIMIT 0x1p30
+
+typedef struct {
+    C *c;
+    Graph *g;
+    Array **original; /* by value id: the float data of a constant that was turned; NULL */
+    int original_count;
+} Constants;
+
+static const Array *real_data(const Constants *k, const Value *v) {
+    return v->id < k->original_count && k->original[v->id] ? k->original[v->id] : v->constant;
+}
+
+static int32_t saturate(double q, DType dtype) {
+    double top = dtype == DT_I8 ? 127 : dtype == DT_I16 ? 32767 : 2147483647;
+    double bottom = dtype == DT_I8 ? -128 : dtype == DT_I16 ? -32768 : -2147483648.0;
+    return (int32_t)fmin(fmax(q, bottom), top);
+}
+
+static Array *to_integers(C *c, const Array *a, const Grid *grid) {
+    Array *q = array_new(c, grid->dtype, a->rank, a->dim);
+    int64_t inner = 1, count = array_count(a);
+    int axis = grid->part[0].axis;
+    for (int d = axis + 1; axis >= 0 && d < a->rank; d++)
+        inner *= a->dim[d];
+    for (int64_t i = 0; i < count; i++) {
+        int64_t part = axis < 0 ? 0 : i / inner % a->dim[axis];
+        const Part *p = &grid->part[part];
+        double r = rint(array_get(a, i) / p->scale) + p->zero_point;
+        array_set_int(q, i, saturate(r, grid->dtype));
+    }
+    return q;
+}
+
+static bool same_grid(const Grid *a, const Grid *b) {
+    if (a->dtype != b->dtype || a->bits != b->bits || a->part_count != b->part_count)
+        return false;
+    for (int k = 0; k < a->part_count; k++)
+        if (a->part[k].axis != b->part[k].axis || a->part[k].scale != b->part[k].scale ||
+            a->part[k].zero_point != b->part[k].zero_point)
+            return false;
+    return true;
+}
+
+/* The constant v on the grid: v itself, or a copy if v already has another. */
+static Value *turned(Constants *k, Value *v, Grid *grid) {
+    if (v->grid && same_grid(v->grid, grid))
+        return v;
+    const Array *real = real_data(k, v);
+    if (v->grid) {
+        Value *copy = value_constant(k->g, v->name, to_integers(k->c, real, grid));
+        copy->type = v->type;
+        copy->grid = grid;
+        return copy;
+    }
+    k->original[v->id] = v->constant;
+    v->constant = to_integers(k->c, real, grid);
+    v->grid = grid;
+    return v;
+}
+
+static Grid *grid_of_range(C *c, const Array *a, int bits) {
+    double low = 0, high = 0;
+    int64_t count = array_count(a);
+    for (int64_t i = 0; i < count; i++) {
+        low = fmin(low, array_get(a, i));
+        high = fmax(high, array_get(a, i));
+    }
+    return grid_affine(c, low, high, bits);
+}
+
+static int rule_index(const Node *n, QKind kind) {
+    for (int i = 0; i < n->arg_count && i < (int)COUNT_OF(n->op->quant.in); i++)
+        if (n->op->quant.in[i] == kind)
+            return i;
+    return -1;
+}
+
+static Value *ruled_constant(const Graph *g, const Node *n, QKind kind) {
+    int i = rule_index(n, kind);
+    if (i < 0 || n->arg[i].kind != ARG_VALUE || !value_is_fixed(g, n->arg[i].u.value))
+        return NULL;
+    return n->arg[i].u.value;
+}
+
+/* A channel whose weights are nearly zero would need a bias beyond int32: its scale is raised. */
+static void raise_for_bias(const Constants *k, const Node *n, Grid *grid, double input_scale) {
+    const Value *bias = ruled_constant(k->g, n, Q_BIAS);
+    if (!bias || bias->grid)
+        return;
+    const Array *b = real_data(k, bias);
+    for (int i = 0; i < grid->part_count && i < array_count(b); i++) {
+        double least = fabs(array_get(b, i)) / (input_scale * BIAS_LIMIT);
+        if (grid->part[i].scale < least)
+            grid->part[i].scale = (double)(float)(least * (1 + 1e-6));
+    }
+}
+
+/* The largest accumulator of the node must survive the left shift of its requantization: the
+ * output's scale is raised if it is too fine for that. Returns the scale needed. */
+static double least_output_scale(const Value *weight, const Value *bias, double input_scale) {
+    const Grid *grid = weight->grid;
+    int64_t count = array_count(weight->constant);
+    int axis = grid->part[0].axis;
+    int64_t inner = 1, channels = axis < 0 ? 1 : weight->constant->dim[axis];
+    for (int d = axis + 1; axis >= 0 && d < weight->constant->rank; d++)
+        inner *= weight->constant->dim[d];
+    double products = (double)(count / (channels > 0 ? channels : 1)) * 127 * 255, least = 0;
+    (void)inner;
+    for (int i = 0; i < grid->part_count; i++) {
+        double add = bias && grid->part_count == array_count(bias->constant)
+                         ? fabs((double)array_get_int(bias->constant, i))
+                         : bias ? BIAS_LIMIT : 0;
+        /* multiplier < 2^shift <= 2 multiplier, and 2^shift * accumulator < 2^31 */
+        least = fmax(least, input_scale * grid->part[i].scale * (products + add) * 0x1p-30);
+    }
+    return least;
+}
+
+static void turn_weight(Constants *k, Node *n) {
+    int i = rule_index(n, Q_WEIGHT);
+    Value *w = ruled_constant(k->g, n, Q_WEIGHT);
+    const Value *x = node_operand(n, 0);
+    if (!w || !x->grid || (w->grid && w->grid->pinned))
+        return;
+    Grid *grid =
+        grid_symmetric_per_channel(k->c, real_data(k, w), n->op->quant.weight_axis, 8);
+    raise_for_bias(k, n, grid, x->grid->part[0].scale);
+    n->arg[i] = arg_value(turned(k, w, grid));
+}
+
+static Grid *bias_grid(C *c, const Value *x, const Value *w, int64_t channels) {
+    Grid *grid = NEW(c, Grid);
+    grid->dtype = DT_I32;
+    grid->bits = 32;
+    grid->part_count = (int)channels;
+    grid->part = NEW_ARRAY(c, Part, channels);
+    for (int64_t i = 0; i < channels; i++) {
+        int k = w->grid->part_count == channels ? (int)i : 0;
+        grid->part[i] = (Part){.axis = 0,
+                               .start = i,
+                               .stop = i + 1,
+                               .scale = x->grid->part[0].scale * w->grid->part[k].scale};
+    }
+    return grid;
+}
+
+static void turn_bias(Constants *k, Node *n) {
+    int i = rule_index(n, Q_BIAS), wi = rule_index(n, Q_WEIGHT);
+    Value *b = ruled_constant(k->g, n, Q_BIAS);
+    if (!b || wi < 0 || n->arg[wi].kind != ARG_VALUE || b->type.rank != 1)
+        return;
+    const Value *x = node_operand(n, 0), *w = n->arg[wi].u.value;
+    if (!x->grid || !w->grid || (b->grid && b->grid->pinned))
+        return;
+    Grid *grid = bias_grid(k->c, x, w, b->type.dim[0]);
+    const Array *real = real_data(k, b);
+    for (int64_t j = 0; j < b->type.dim[0]; j++)
+        if (fabs(array_get(real, j) / grid->part[j].scale) > BIAS_LIMIT) {
+            diag_error(k->c, DIAG_MODEL, &n->loc,
+                       "bias %g of channel %lld exceeds int32 at scale %g", array_get(real, j),
+                       (long long)j, grid->part[j].scale);
+            return;
+        }
+    n->arg[i] = arg_value(turned(k, b, grid));
+}
+
+static void raise_output(Constants *k, Node *n) {
+    const Value *w = ruled_constant(k->g, n, Q_WEIGHT), *b = ruled_constant(k->g, n, Q_BIAS);
+    const Value *x = node_operand(n, 0);
+    Grid *out = n->out[0]->grid;
+    if (!w || !w->grid || !x->grid || !out)
+        return;
+    double least = least_output_scale(w, b && b->grid ? b : NULL, x->grid->part[0].scale);
+    if (out->part[0].scale >= least)
+        return;
+    if (out->pinned)
+        diag_error(k->c, DIAG_MODEL, &n->loc,
+                   "output scale %g is too fine for 32-bit accumulators, needs %g",
+                   out->part[0].scale, least);
+    else
+        out->part[0].scale = (double)(float)(least * (1 + 1e-6));
+}
+
+/* Any other constant that a kernel reads beside activations. */
+static void turn_operand(Constants *k, Node *n, Arg *a, QKind kind) {
+    if (a->kind == ARG_LIST) {
+        for (int i = 0; i < a->u.list.count; i++)
+            turn_operand(k, n, &a->u.list.item[i], kind);
+        return;
+    }
+    if (a->kind != ARG_VALUE || !value_is_fixed(k->g, a->u.value))
+        return;
+    Value *v = a->u.value;
+    if (!dtype_is_float(v->type.dtype) || kind == Q_RAW || (v->grid && v->grid->pinned))
+        return;
+    Grid *grid = NULL;
+    if (kind == Q_SAME)
+        grid = node_operand(n, 0) != v ? node_operand(n, 0)->grid : n->out[0]->grid;
+    if (!grid)
+        grid = grid_of_range(k->c, real_data(k, v), 8);
+    *a = arg_value(turned(k, v, grid));
+}
+
+/* A number no grid can hold. */
+static bool constant_is_finite(Constants *k, const Node *n, const Value *v) {
+    const Array *a = real_data(k, v);
+    int64_t count = array_count(a);
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(array_get(a, i))) {
+            diag_error(k->c, DIAG_MODEL, &n->loc, "constant %s holds a number that is not finite",
+                       v->name);
+            return false;
+        }
+    return true;
+}
+
+static bool constants_are_finite(Constants *k, const Node *n) {
+    int count = node_operand_count(n);
+    for (int i = 0; i < count; i++) {
+        const Value *v = node_operand(n, i);
+        if (value_is_fixed(k->g, v) && dtype_is_float(v->type.dtype) && !v->grid &&
+            !constant_is_finite(k, n, v))
+            return false;
+    }
+    return true;
+}
+
+void quantize_constants(C *c, Graph *g) {
+    Constants k = {.c = c, .g = g, .original_count = g->value_count};
+    k.original = NEW_ARRAY(c, Array *, g->value_count);
+    for (Node *n = g->first; n; n = n->next) {
+        if (n->float_kept || n->fused || node_operand_count(n) == 0 || !constants_are_finite(&k, n))
+            continue;
+        turn_weight(&k, n);
+        turn_bias(&k, n);
+        raise_output(&k, n);
+        for (int i = 0; i < n->arg_count; i++) {
+            QKind kind = i < (int)COUNT_OF(n->op->quant.in) ? n->op->quant.in[i] : Q_DEFAULT;
+            if (kind != Q_WEIGHT && kind != Q_BIAS)
+                turn_operand(&k, n, &n->arg[i], kind);
+        }
+    }
+}

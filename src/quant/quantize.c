@@ -1,0 +1,321 @@
+/* Pass quantize: every float value that varies gets its grid, by the rules of the rows that make
+ * and read it. Values that must share one (data movement, max-pool, fused clamps, state before and
+ * after a run) form sets; a set's grid is the archive's if one of its values is pinned, the row's
+ * if it is fixed, else made from what calibration saw. Then constants follow (constants.c). */
+#include "quant/quant.h"
+
+#include "lower/lower.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    C *c;
+    Graph *g;
+    const Options *o;
+    int count;       /* values known here */
+    int *parent;     /* union-find over value ids */
+    Grid **grid;     /* by root: given grid, or NULL */
+    Observed **seen; /* by root: all that its values took */
+} Sets;
+
+static bool varies(const Sets *s, const Value *v) {
+    return dtype_is_float(v->type.dtype) && !value_is_fixed(s->g, v);
+}
+
+static int root_of(Sets *s, int id) {
+    while (s->parent[id] != id) {
+        s->parent[id] = s->parent[s->parent[id]];
+        id = s->parent[id];
+    }
+    return id;
+}
+
+static bool grids_agree(const Grid *a, const Grid *b) {
+    return a == b || (a->part_count == 1 && b->part_count == 1 && a->dtype == b->dtype &&
+                      a->part[0].scale == b->part[0].scale &&
+                      a->part[0].zero_point == b->part[0].zero_point);
+}
+
+static void see(Sets *s, int root, const Observed *o) {
+    if (!o)
+        return;
+    if (!s->seen[root])
+        s->seen[root] = NEW(s->c, Observed);
+    observed_merge(s->c, s->seen[root], o);
+}
+
+/* False if both have grids already, and not the same. */
+static bool unite(Sets *s, const Value *a, const Value *b) {
+    int x = root_of(s, a->id), y = root_of(s, b->id);
+    if (x == y)
+        return true;
+    if (s->grid[x] && s->grid[y] && !grids_agree(s->grid[x], s->grid[y]))
+        return false;
+    if (x > y) { /* the older value leads: determinism */
+        int t = x;
+        x = y;
+        y = t;
+    }
+    s->parent[y] = x;
+    if (!s->grid[x])
+        s->grid[x] = s->grid[y];
+    see(s, x, s->seen[y]);
+    return true;
+}
+
+static void sets_grow(Sets *s) {
+    int count = s->g->value_count;
+    if (count <= s->count)
+        return;
+    int *parent = NEW_ARRAY(s->c, int, count);
+    Grid **grid = NEW_ARRAY(s->c, Grid *, count);
+    Observed **seen = NEW_ARRAY(s->c, Observed *, count);
+    for (int i = 0; i < count; i++) {
+        parent[i] = i < s->count ? s->parent[i] : i;
+        grid[i] = i < s->count ? s->grid[i] : s->g->value[i]->grid;
+        seen[i] = i < s->count ? s->seen[i] : NULL;
+    }
+    for (int i = s->count; i < count; i++)
+        if (s->g->value[i]->observed) {
+            seen[i] = NEW(s->c, Observed);
+            observed_merge(s->c, seen[i], s->g->value[i]->observed);
+        }
+    s->parent = parent;
+    s->grid = grid;
+    s->seen = seen;
+    s->count = count;
+}
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+static QKind out_rule(const Node *n, int k) {
+    QKind kind = k < (int)COUNT_OF(n->op->quant.out) ? n->op->quant.out[k] : Q_DEFAULT;
+    if (kind == Q_DEFAULT)
+        kind = n->op->traits & OP_MOVES_DATA ? Q_SAME : Q_ACT;
+    return kind;
+}
+
+static QKind in_rule(const Node *n, int arg) {
+    return arg < (int)COUNT_OF(n->op->quant.in) ? n->op->quant.in[arg] : Q_DEFAULT;
+}
+
+/* The node makes its output on `grid` of its own; what stood for the output is requantized. */
+static Value *requantize_behind(Sets *s, Node *n, int k) {
+    Value *out = n->out[k];
+    rewrite_begin(s->c, n);
+    Node *r = node_new(s->g, n->next, "corten::requantize", ARGS(arg_value(out)));
+    rewrite_end(s->c);
+    value_replace(s->g, out, r->out[0]);
+    r->arg[0] = arg_value(out);
+    r->out[0]->type = out->type;
+    r->out[0]->grid = out->grid;
+    r->out[0]->observed = out->observed;
+    out->grid = NULL;
+    sets_grow(s);
+    s->grid[out->id] = NULL;
+    return out;
+}
+
+static void apply_fixed(Sets *s, Node *n, int k) {
+    Grid *grid = grid_fixed(s->c, n->op->quant.scale, n->op->quant.zero_point);
+    int root = root_of(s, n->out[k]->id);
+    if (s->grid[root] && !grids_agree(s->grid[root], grid))
+        root = root_of(s, requantize_behind(s, n, k)->id);
+    s->grid[root] = grid;
+}
+
+static void apply_same(Sets *s, Node *n, int k) {
+    Value *x = node_operand_count(n) > 0 ? node_operand(n, 0) : NULL;
+    if (!x || !varies(s, x))
+        return;
+    if (!unite(s, x, n->out[k]))
+        unite(s, x, requantize_behind(s, n, k));
+}
+
+/* ... so what it cuts off needs no room there. */
+static void forget_clamped(Sets *s, const Value *x) {
+    for (int id = 0; id < s->count; id++)
+        if (id != x->id && root_of(s, id) == root_of(s, x->id))
+            return;
+    s->seen[x->id] = NULL;
+}
+
+static void apply_rules(Sets *s, Node *n) {
+    for (int k = 0; k < n->out_count; k++) {
+        if (!varies(s, n->out[k]))
+            continue;
+        QKind kind = out_rule(n, k);
+        if (n->fused && !node_is(n, "corten::table")) {
+            kind = Q_SAME; /* a clamp in a store works on the grid it writes ... */
+            forget_clamped(s, node_operand(n, 0));
+        }
+        if (kind == Q_FIXED)
+            apply_fixed(s, n, k);
+        else if (kind == Q_SAME)
+            apply_same(s, n, k);
+    }
+    for (int i = 0; i < n->arg_count; i++) {
+        const Value *v = n->arg[i].kind == ARG_VALUE ? n->arg[i].u.value : NULL;
+        if (v && in_rule(n, i) == Q_SAME && varies(s, v) && varies(s, node_operand(n, 0)))
+            unite(s, node_operand(n, 0), v);
+    }
+}
+
+/* ---- cat --------------------------------------------------------------------------------------- */
+
+static bool joins_values(const Node *n) {
+    for (int i = 0; i < n->arg_count; i++)
+        if (n->arg[i].kind == ARG_LIST && op_schema(n->op)->arg[i].type == T_TENSOR)
+            return n->op->traits & OP_MOVES_DATA || n->op->quant.out[0] == Q_ACT;
+    return false;
+}
+
+/* Do all readers of the set's values lie in the set or in n? Then a finer grid than that of n's
+ * output would be rounded away by n. */
+static bool read_only_by(Sets *s, int root, const Node *n) {
+    for (int id = 0; id < s->count; id++) {
+        const Value *v = s->g->value[id];
+        if (root_of(s, id) != root)
+            continue;
+        if (v->output_count > 0)
+            return false;
+        for (int u = 0; u < v->user_count; u++) {
+            const Node *reader = v->user[u];
+            bool inside = reader == n;
+            for (int k = 0; k < reader->out_count && !inside; k++)
+                inside = root_of(s, reader->out[k]->id) == root;
+            if (!inside)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Are the steps of the two ranges so alike that one grid costs less than a tenth of a bit? */
+static bool ranges_alike(const Observed *a, const Observed *b) {
+    if (!a || !b)
+        return false;
+    double low = fmin(a->min, b->min), high = fmax(a->max, b->max);
+    return (high - low) <= 1.07 * (a->max - a->min);
+}
+
+static void share_joined(Sets *s, Node *n) {
+    Value *out = n->out[0];
+    if (!varies(s, out) || !joins_values(n))
+        return;
+    int count = node_operand_count(n);
+    for (int k = 0; k < count; k++) {
+        Value *v = node_operand(n, k);
+        if (!varies(s, v))
+            continue;
+        int root = root_of(s, v->id), own = root_of(s, out->id);
+        if (root == own || s->grid[root])
+            continue;
+        if (read_only_by(s, root, n) ||
+            (!s->grid[own] && ranges_alike(s->seen[root], s->seen[own])))
+            unite(s, out, v);
+    }
+}
+
+/* ---- grids of activations ------------------------------------------------------------------------ */
+
+static double table_at(void *user, double x) {
+    return table_body_eval(user, x);
+}
+
+/* A table that alone reads v, so that v needs to be exact only where the table tells. */
+static const Node *only_table(const Value *v) {
+    const Node *n = v->user_count == 1 && v->output_count == 0 ? v->user[0] : NULL;
+    return n && node_is(n, "corten::table") ? n : NULL;
+}
+
+static Grid *grid_from_seen(Sets *s, int root) {
+    const Observed *seen = s->seen[root];
+    const Value *v = s->g->value[root];
+    const Node *table = only_table(v);
+    double low, high;
+    if (table && dtype_is_float(table->out[0]->type.dtype))
+        observed_range_through(s->c, seen, table_at, (void *)table, 255, &low, &high);
+    else
+        observed_range(s->c, seen, s->o->observer, 8, &low, &high);
+    return grid_affine(s->c, low, high, 8);
+}
+
+/* y = a x with a > 0: the table is the identity if y has x's grid, scaled. */
+static bool is_scaling(const Node *table, double *factor) {
+    double a = table_body_eval(table, 1);
+    if (!(a > 0) || !isfinite(a) || table_body_eval(table, 0) != 0)
+        return false;
+    static const double probe[] = {-1e4, -3, -0.5, 0.25, 2, 7.75, 1e9};
+    for (int i = 0; i < (int)COUNT_OF(probe); i++)
+        if (!(fabs(table_body_eval(table, probe[i]) - a * probe[i]) <= 1e-9 * a * fabs(probe[i])))
+            return false;
+    *factor = a;
+    return true;
+}
+
+static Grid *grid_scaled(C *c, const Grid *grid, double factor) {
+    Grid *scaled = c_memdup(c, grid, sizeof *grid);
+    scaled->part = c_memdup(c, grid->part, (size_t)grid->part_count * sizeof *grid->part);
+    scaled->pinned = false;
+    for (int k = 0; k < scaled->part_count; k++)
+        scaled->part[k].scale = grid->part[k].scale * factor;
+    return scaled;
+}
+
+static const Loc *loc_of(const Value *v) {
+    return v->def ? &v->def->loc : NULL;
+}
+
+static void give_grid(Sets *s, Value *v) {
+    int root = root_of(s, v->id);
+    if (!s->grid[root] && s->seen[root] && s->seen[root]->count > 0) {
+        double factor;
+        const Node *def = v->def;
+        bool scaling = root == v->id && def && node_is(def, "corten::table") && !def->fused &&
+                       is_scaling(def, &factor);
+        const Grid *in = scaling ? node_operand(def, 0)->grid : NULL;
+        s->grid[root] = in ? grid_scaled(s->c, in, factor) : grid_from_seen(s, root);
+    }
+    if (s->grid[root]) {
+        v->grid = s->grid[root];
+        return;
+    }
+    diag_error(s->c, DIAG_MODEL, loc_of(v), "value %s has no range: give calibration data with -c",
+               v->name);
+}
+
+static bool is_float_island(const Value *v) {
+    return v->def && v->def->float_kept;
+}
+
+void pass_quantize(C *c, Graph *g, const Options *o) {
+    graph_index(g);
+    Sets s = {.c = c, .g = g, .o = o};
+    sets_grow(&s);
+    for (Node *n = g->first, *next; n; n = next) {
+        next = n->next;
+        if (!n->float_kept)
+            apply_rules(&s, n);
+    }
+    for (int i = 0; i < g->state_count; i++)
+        unite(&s, g->state[i].before, g->state[i].after);
+    graph_index(g);
+    for (Node *n = g->first; n; n = n->next)
+        if (!n->float_kept && n->out_count == 1)
+            share_joined(&s, n);
+    for (int i = 0; i < g->input_count; i++)
+        if (g->input[i].kind == ARG_VALUE && varies(&s, g->input[i].u.value))
+            give_grid(&s, g->input[i].u.value);
+    for (int i = 0; i < g->state_count; i++)
+        if (varies(&s, g->state[i].before))
+            give_grid(&s, g->state[i].before);
+    for (Node *n = g->first; n; n = n->next)
+        for (int k = 0; k < n->out_count; k++)
+            if (varies(&s, n->out[k]) && !is_float_island(n->out[k]))
+                give_grid(&s, n->out[k]);
+    if (diag_error_count(c) == 0)
+        quantize_constants(c, g);
+    report_missing_forms(c, g, o, false);
+}
