@@ -264,9 +264,8 @@ static bool fold_constant(C *c, Graph *g, Node *n) {
         if (n->out[k]->grid)
             return false; /* absorb has put integers here, or will be asked to requantize */
     bool pinned = node_operand_count(n) == 1 && node_operand(n, 0)->grid;
-    Value *moved = pinned && has_trait(n, OP_MOVES_DATA) && n->out_count == 1
-                       ? move_pinned(c, g, n)
-                       : NULL;
+    Value *moved =
+        pinned && has_trait(n, OP_MOVES_DATA) && n->out_count == 1 ? move_pinned(c, g, n) : NULL;
     if (moved) {
         value_replace(g, n->out[0], moved);
     } else {
@@ -340,8 +339,7 @@ static void weighted_apply(C *c, Graph *g, const Weighted *w, const double *scal
     Array *a = array_new(c, DT_F32, weight->type.rank, weight->type.dim);
     int64_t count = array_count(a);
     for (int64_t i = 0; i < count; i++)
-        array_set(a, i,
-                  array_get(weight->constant, i) * scale[channel_of(w, &weight->type, i)]);
+        array_set(a, i, array_get(weight->constant, i) * scale[channel_of(w, &weight->type, i)]);
     Array *b = array_new(c, DT_F32, 1, &w->channels);
     for (int64_t k = 0; k < w->channels; k++)
         array_set(b, k, (bias ? array_get(bias->constant, k) * scale[k] : 0) + shift[k]);
@@ -378,8 +376,8 @@ static double channel_number(const Graph *g, const Node *n, const char *name, in
 
 static bool norm_factors(const Graph *g, const Node *n, int64_t channels, double *scale,
                          double *shift) {
-    bool ok = arg_tensor(n, arg_index(n, "running_mean")) &&
-              arg_tensor(n, arg_index(n, "running_var"));
+    bool ok =
+        arg_tensor(n, arg_index(n, "running_mean")) && arg_tensor(n, arg_index(n, "running_var"));
     int training = arg_index(n, "training");
     if (training >= 0 && n->arg[training].kind == ARG_BOOL && n->arg[training].u.b)
         return false;
@@ -399,8 +397,7 @@ static bool norm_factors(const Graph *g, const Node *n, int64_t channels, double
 static bool fold_batch_norm(C *c, Graph *g, Node *n) {
     Weighted w;
     Value *x = arg_tensor(n, 0);
-    if (!is_batch_norm(n) || !x || !weighted_find(g, x, &w) ||
-        w.axis != (x->type.rank > 1 ? 1 : 0))
+    if (!is_batch_norm(n) || !x || !weighted_find(g, x, &w) || w.axis != (x->type.rank > 1 ? 1 : 0))
         return false;
     for (int k = 1; k < n->out_count; k++)
         if (n->out[k]->user_count > 0 || n->out[k]->output_count > 0)

@@ -15,7 +15,7 @@ typedef struct {
     int first, last; /* samples first <= s < last */
     int total;
     C *c;
-    C *progress; /* the caller's, for the first slice only */
+    C *progress;     /* the caller's, for the first slice only */
     Observed **seen; /* by value id; NULL: not wanted or not seen */
     const bool *wanted;
     int exit_code;

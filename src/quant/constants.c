@@ -119,7 +119,8 @@ static double least_output_scale(const Value *weight, const Value *bias, double 
     for (int i = 0; i < grid->part_count; i++) {
         double add = bias && grid->part_count == array_count(bias->constant)
                          ? fabs((double)array_get_int(bias->constant, i))
-                         : bias ? BIAS_LIMIT : 0;
+                     : bias ? BIAS_LIMIT
+                            : 0;
         /* multiplier < 2^shift <= 2 multiplier, and 2^shift * accumulator < 2^31 */
         least = fmax(least, input_scale * grid->part[i].scale * (products + add) * 0x1p-30);
     }
@@ -132,8 +133,7 @@ static void turn_weight(Constants *k, Node *n) {
     const Value *x = node_operand(n, 0);
     if (!w || !x->grid || (w->grid && w->grid->pinned))
         return;
-    Grid *grid =
-        grid_symmetric_per_channel(k->c, real_data(k, w), n->op->quant.weight_axis, 8);
+    Grid *grid = grid_symmetric_per_channel(k->c, real_data(k, w), n->op->quant.weight_axis, 8);
     raise_for_bias(k, n, grid, x->grid->part[0].scale);
     n->arg[i] = arg_value(turned(k, w, grid));
 }

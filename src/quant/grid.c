@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* The smallest scale given to anything: far below any signal, far above what float cannot invert. */
+/* The smallest scale given to anything: far below any signal, far above what float cannot invert.
+ */
 #define SMALLEST_SCALE 0x1p-60
 
 static Grid *grid_one(C *c, DType dtype, int bits, double scale, int32_t zero_point) {
@@ -58,10 +59,8 @@ Grid *grid_symmetric_per_channel(C *c, const Array *weights, int axis, int bits)
     grid->part_count = (int)channels;
     grid->part = NEW_ARRAY(c, Part, channels);
     for (int64_t k = 0; k < channels; k++)
-        grid->part[k] = (Part){.axis = axis,
-                               .start = k,
-                               .stop = k + 1,
-                               .scale = weight_scale(largest[k], bits)};
+        grid->part[k] = (Part){
+            .axis = axis, .start = k, .stop = k + 1, .scale = weight_scale(largest[k], bits)};
     return grid;
 }
 
@@ -70,9 +69,9 @@ Grid *grid_symmetric_per_channel(C *c, const Array *weights, int axis, int bits)
 /* Sums over the bins before a bin, so that the cost of any range is a few additions. */
 typedef struct {
     int bins;
-    double *x, *f;              /* each bin's middle, and f there */
-    double *slope;              /* sum of n f'^2: what a rounding costs within the range */
-    double *n, *nf, *nff;       /* sums of n, n f, n f^2: what clipping costs beyond it */
+    double *x, *f;        /* each bin's middle, and f there */
+    double *slope;        /* sum of n f'^2: what a rounding costs within the range */
+    double *n, *nf, *nff; /* sums of n, n f, n f^2: what clipping costs beyond it */
     double (*map)(void *, double);
     void *user;
 } Costs;

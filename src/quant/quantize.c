@@ -32,9 +32,9 @@ static int root_of(Sets *s, int id) {
 }
 
 static bool grids_agree(const Grid *a, const Grid *b) {
-    return a == b || (a->part_count == 1 && b->part_count == 1 && a->dtype == b->dtype &&
-                      a->part[0].scale == b->part[0].scale &&
-                      a->part[0].zero_point == b->part[0].zero_point);
+    return a == b ||
+           (a->part_count == 1 && b->part_count == 1 && a->dtype == b->dtype &&
+            a->part[0].scale == b->part[0].scale && a->part[0].zero_point == b->part[0].zero_point);
 }
 
 static void see(Sets *s, int root, const Observed *o) {
@@ -162,7 +162,8 @@ static void apply_rules(Sets *s, Node *n) {
     }
 }
 
-/* ---- cat --------------------------------------------------------------------------------------- */
+/* ---- cat ---------------------------------------------------------------------------------------
+ */
 
 static bool joins_values(const Node *n) {
     for (int i = 0; i < n->arg_count; i++)
@@ -218,7 +219,8 @@ static void share_joined(Sets *s, Node *n) {
     }
 }
 
-/* ---- grids of activations ------------------------------------------------------------------------ */
+/* ---- grids of activations
+ * ------------------------------------------------------------------------ */
 
 static double table_at(void *user, double x) {
     return table_body_eval(user, x);
