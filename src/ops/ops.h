@@ -58,6 +58,8 @@ int64_t slice_index(int64_t i, int64_t size); /* negative ones from the end; cla
 /* Records "<operator>: ..." as an error of the model; false. */
 bool movement_refuse(C *c, const Node *n, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The output sizes and scale factors (0: not given) of the last `dims` dims of an upsample row. */
+bool upsample_sizes(C *c, const Node *n, int dims, int64_t *size, double *scale);
 
 /* out[m][n] = a[m][k] * b[k][n] + beta * out, row-major with leading dims, by BLAS on one thread.
  */

@@ -1,0 +1,214 @@
+/* Resampling between elements: linear and bilinear upsampling, grid sampling; and the sizes that
+ * all upsampling operators share. Weights are computed in float32 as torch does. */
+#include "ops/ops.h"
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+/* scales, scales_h/scales_w, scales_d/...: the factor of the i-th of `dims` dims, 0: not given. */
+static double scale_argument(const Node *n, int dims, int i) {
+    static const char *const name[] = {"scales_d", "scales_h", "scales_w"};
+    const char *s = dims == 1 ? "scales" : name[3 - dims + i];
+    return node_has(n, s) ? node_double(n, s) : 0;
+}
+
+bool upsample_sizes(C *c, const Node *n, int dims, int64_t *size, double *scale) {
+    const Type *t = &movement_input(n)->type;
+    bool vec = text_equal(op_schema(n->op)->overload, "vec");
+    if (t->rank != dims + 2)
+        return movement_refuse(c, n, "a tensor of rank %d, %d needed", t->rank, dims + 2);
+    for (int i = 0; i < dims; i++)
+        scale[i] = vec ? 0 : scale_argument(n, dims, i);
+    if (vec && node_has(n, "scale_factors")) {
+        const Arg *a = node_arg(n, "scale_factors");
+        if (a->u.list.count != dims)
+            return movement_refuse(c, n, "%d scale factors, %d needed", a->u.list.count, dims);
+        for (int i = 0; i < dims; i++) {
+            const Arg *f = &a->u.list.item[i];
+            scale[i] = f->kind == ARG_INT ? (double)f->u.i : f->u.f;
+            double out = (double)t->dim[2 + i] * scale[i];
+            size[i] = out > 0 && out < INT32_MAX ? (int64_t)out : 0;
+        }
+    } else if (!node_has(n, "output_size") || node_ints(n, "output_size", size, dims) != dims) {
+        return movement_refuse(c, n, "%d output sizes are needed", dims);
+    }
+    for (int i = 0; i < dims; i++)
+        if (size[i] < 1 || size[i] > INT32_MAX || t->dim[2 + i] < 1)
+            return movement_refuse(c, n, "size %lld to %lld", (long long)t->dim[2 + i],
+                                   (long long)size[i]);
+    return true;
+}
+
+/* ---- linear --------------------------------------------------------------------------------- */
+
+/* Output k lies `weight` of the way from input `low` to input `high`. */
+typedef struct {
+    int64_t low, high;
+    float weight;
+} Tap;
+
+static Tap linear_tap(int64_t k, int64_t size, int64_t out, bool align_corners, double scale) {
+    float step, place;
+    if (align_corners) {
+        step = out > 1 ? (float)(size - 1) / (float)(out - 1) : 0;
+        place = step * (float)k;
+    } else {
+        step = scale > 0 ? (float)(1.0 / scale) : (float)size / (float)out;
+        place = step * ((float)k + 0.5f) - 0.5f;
+        place = place < 0 ? 0 : place;
+    }
+    int64_t low = (int64_t)place < size - 1 ? (int64_t)place : size - 1;
+    float weight = place - (float)low;
+    return (Tap){low, low < size - 1 ? low + 1 : low, weight > 1 ? 1 : weight};
+}
+
+static Tap *linear_taps(C *c, const Node *n, int64_t size, int64_t out, double scale) {
+    Tap *tap = NEW_ARRAY(c, Tap, out);
+    for (int64_t k = 0; k < out; k++)
+        tap[k] = linear_tap(k, size, out, node_bool(n, "align_corners"), scale);
+    return tap;
+}
+
+static void linear_shape_dims(C *c, Node *n, int dims) {
+    const Type *t = &movement_input(n)->type;
+    int64_t size[2], dim[MAX_RANK];
+    double scale[2];
+    for (int d = 0; d < t->rank; d++)
+        dim[d] = t->dim[d];
+    if (upsample_sizes(c, n, dims, size, scale))
+        for (int i = 0; i < dims; i++)
+            dim[2 + i] = size[i];
+    node_set_type(n, 0, t->dtype, t->rank, dim);
+}
+
+/* 1-d is 2-d with one row. */
+static void linear_eval_dims(C *c, Node *n, int dims) {
+    const Array *in = eval_movement_input(c, n);
+    Array *out = eval_out(c, n, 0);
+    int64_t size[2] = {1, 1}, *last = &size[2 - dims];
+    double scale[2] = {0, 0};
+    if (!upsample_sizes(c, n, dims, last, &scale[2 - dims]))
+        return;
+    int64_t planes = in->dim[0] * in->dim[1], in_h = dims == 2 ? in->dim[2] : 1;
+    int64_t in_w = in->dim[in->rank - 1];
+    Tap *row = linear_taps(c, n, in_h, size[0], scale[0]);
+    Tap *column = linear_taps(c, n, in_w, size[1], scale[1]);
+    const float *x = in->data;
+    float *y = out->data;
+    for (int64_t p = 0; p < planes; p++, x += in_h * in_w)
+        for (int64_t i = 0; i < size[0]; i++)
+            for (int64_t k = 0; k < size[1]; k++) {
+                const float *a = x + row[i].low * in_w, *b = x + row[i].high * in_w;
+                Tap t = column[k];
+                float top = a[t.low] * (1 - t.weight) + a[t.high] * t.weight;
+                float bottom = b[t.low] * (1 - t.weight) + b[t.high] * t.weight;
+                *y++ = top * (1 - row[i].weight) + bottom * row[i].weight;
+            }
+}
+
+static void linear1d_shape(C *c, Node *n) {
+    linear_shape_dims(c, n, 1);
+}
+
+static void linear1d_eval(C *c, Node *n) {
+    linear_eval_dims(c, n, 1);
+}
+
+static void bilinear2d_shape(C *c, Node *n) {
+    linear_shape_dims(c, n, 2);
+}
+
+static void bilinear2d_eval(C *c, Node *n) {
+    linear_eval_dims(c, n, 2);
+}
+
+/* ---- grid sampling -------------------------------------------------------------------------- */
+
+enum { SAMPLE_BILINEAR, SAMPLE_NEAREST };
+enum { OUTSIDE_ZEROS, OUTSIDE_BORDER };
+
+static void grid_sampler_shape(C *c, Node *n) {
+    const Type *x = &node_in(n, "input")->type, *grid = &node_in(n, "grid")->type;
+    node_set_type(n, 0, x->dtype, x->rank, x->dim);
+    if (x->rank != 4 || grid->rank != 4 || grid->dim[3] != 2 || grid->dim[0] != x->dim[0]) {
+        movement_refuse(c, n, "input %s with grid %s", shape_text(c, x->rank, x->dim),
+                        shape_text(c, grid->rank, grid->dim));
+        return;
+    }
+    if (node_int(n, "interpolation_mode") > SAMPLE_NEAREST)
+        movement_refuse(c, n, "interpolation_mode %lld (bicubic)",
+                        (long long)node_int(n, "interpolation_mode"));
+    if (node_int(n, "padding_mode") > OUTSIDE_BORDER)
+        movement_refuse(c, n, "padding_mode %lld (reflection)",
+                        (long long)node_int(n, "padding_mode"));
+    int64_t dim[] = {x->dim[0], x->dim[1], grid->dim[1], grid->dim[2]};
+    node_set_type(n, 0, x->dtype, 4, dim);
+}
+
+/* -1..1 to 0..size-1, clipped to the border if asked for. */
+static float grid_place(float g, int64_t size, bool align_corners, bool border) {
+    float place = align_corners ? (g + 1) / 2 * (float)(size - 1) : ((g + 1) * (float)size - 1) / 2;
+    return border ? fminf(fmaxf(place, 0), (float)(size - 1)) : place;
+}
+
+static float plane_at(const float *plane, int64_t h, int64_t w, float row, float column) {
+    if (!(row >= 0 && row < (float)h && column >= 0 && column < (float)w))
+        return 0;
+    return plane[(int64_t)row * w + (int64_t)column];
+}
+
+static float plane_sample(const float *plane, int64_t h, int64_t w, float row, float column,
+                          bool nearest) {
+    if (nearest)
+        return plane_at(plane, h, w, rintf(row), rintf(column));
+    float top = floorf(row), left = floorf(column), down = row - top, right = column - left;
+    return plane_at(plane, h, w, top, left) * (1 - down) * (1 - right) +
+           plane_at(plane, h, w, top, left + 1) * (1 - down) * right +
+           plane_at(plane, h, w, top + 1, left) * down * (1 - right) +
+           plane_at(plane, h, w, top + 1, left + 1) * down * right;
+}
+
+static void grid_sampler_eval(C *c, Node *n) {
+    const Array *in = eval_in(c, n, "input"), *grid = eval_in(c, n, "grid");
+    Array *out = eval_out(c, n, 0);
+    bool nearest = node_int(n, "interpolation_mode") == SAMPLE_NEAREST;
+    bool border = node_int(n, "padding_mode") == OUTSIDE_BORDER;
+    bool align = node_bool(n, "align_corners");
+    int64_t h = in->dim[2], w = in->dim[3], points = out->dim[2] * out->dim[3];
+    for (int64_t i = 0; i < out->dim[0] * out->dim[1]; i++) {
+        const float *plane = (const float *)in->data + i * h * w;
+        const float *g = (const float *)grid->data + i / out->dim[1] * points * 2;
+        for (int64_t k = 0; k < points; k++) {
+            float column = grid_place(g[2 * k], w, align, border);
+            float row = grid_place(g[2 * k + 1], h, align, border);
+            ((float *)out->data)[i * points + k] = plane_sample(plane, h, w, row, column, nearest);
+        }
+    }
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+#define RESAMPLES(text, op, why)                                                                   \
+    { .schema = text, .shape = op##_shape, .eval = op##_eval, .no_integer_form = why }
+
+static const Op rows[] = {
+    RESAMPLES("aten::upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, "
+              "float? scales=None) -> Tensor",
+              linear1d, NULL),
+    RESAMPLES("aten::upsample_linear1d.vec(Tensor input, SymInt[]? output_size, bool "
+              "align_corners, float[]? scale_factors) -> Tensor",
+              linear1d, NULL),
+    RESAMPLES("aten::upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, "
+              "float? scales_h=None, float? scales_w=None) -> Tensor",
+              bilinear2d, NULL),
+    RESAMPLES("aten::upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool "
+              "align_corners, float[]? scale_factors) -> Tensor",
+              bilinear2d, NULL),
+    RESAMPLES("aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int "
+              "padding_mode, bool align_corners) -> Tensor",
+              grid_sampler, "each place it reads depends on data"),
+    RESAMPLES("aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int "
+              "padding_mode, bool align_corners) -> Tensor",
+              grid_sampler, "each place it reads depends on data"),
+};
+
+OPS_FAMILY(resample, rows);
