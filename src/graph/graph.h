@@ -121,8 +121,14 @@ int64_t type_count(const Type *t);
 
 typedef enum { ROLE_NONE, ROLE_INPUT, ROLE_PARAMETER, ROLE_BUFFER, ROLE_CONSTANT } Role;
 
-/* What calibration saw of a value (quant/observe.c). */
-typedef struct Observed Observed;
+/* What calibration saw of a value over all samples (quant/observe.c): range and histogram. */
+typedef struct {
+    double min, max; /* of the finite numbers and 0 */
+    int64_t count, not_finite;
+    int bin_count; /* 0: none; bins cover [bin_low, bin_low + bin_count * bin_width) */
+    double bin_low, bin_width;
+    int64_t *bin;
+} Observed;
 
 struct Value {
     int id; /* dense, unique in the graph: index of graph->value */

@@ -5,15 +5,6 @@
 #include "graph/graph.h"
 #include "passes/passes.h"
 
-/* Range and histogram of one value over all calibration samples. */
-struct Observed {
-    double min, max; /* of the finite numbers and 0 */
-    int64_t count, not_finite;
-    int bin_count; /* 0: none; bins cover [bin_low, bin_low + bin_count * bin_width) */
-    double bin_low, bin_width;
-    int64_t *bin;
-};
-
 void observe(C *c, Observed *o, const Array *a);
 void observed_merge(C *c, Observed *into, const Observed *from);
 /* The range that the observer kind chooses; contains 0. */
