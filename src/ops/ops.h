@@ -15,6 +15,13 @@
 /* Shape functions that several families share. */
 void shape_same(C *c, Node *n);      /* output 0 = operand 0 */
 void shape_broadcast(C *c, Node *n); /* over all tensor operands, dtypes promoted as torch does */
+void shape_broadcast_float(C *c, Node *n); /* likewise, integers become float32: sin, div */
+void shape_broadcast_bool(C *c, Node *n);  /* comparisons and predicates */
+void shape_broadcast_first(C *c, Node *n); /* the dtype of operand 0: masked_fill, hardtanh */
+/* An integer result as the dtype holds it: modulo 2^bits. Other dtypes: x itself. */
+double number_wrap(DType t, double x);
+DType dtype_promote(DType a, DType b); /* two tensors of the same tier */
+DType node_promoted_dtype(const Node *n);
 void node_set_type(Node *n, int k, DType dtype, int rank, const int64_t *dim);
 
 /* A row that is nothing but its decomposition, and a new node's value within one. */

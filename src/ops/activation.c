@@ -1,0 +1,178 @@
+/* Activations. Each is one function of a real number. Whatever follows from that - float results,
+ * folded constants, int8 tables - follows elsewhere, so no row here has a lowering: pass tables
+ * makes a table of every pointwise region with one varying input, be it a single node. The one
+ * exception is prelu, whose slope differs from channel to channel. */
+#include "ops/ops.h"
+
+static const double SQRT_HALF = 0.70710678118654752440;
+static const double SQRT_2_OVER_PI = 0.79788456080286535588;
+static const double SELU_ALPHA = 1.6732632423543772848;
+static const double SELU_SCALE = 1.0507009873554804934;
+
+static double logistic(double x) {
+    return x >= 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x));
+}
+
+/* log(1 + exp(x)) without overflow */
+static double softplus(double x) {
+    return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
+}
+
+/* min(max(x, low), high), NaN kept, high winning over low as in torch */
+static double clamp(double x, double low, double high) {
+    x = x < low ? low : x;
+    return x > high ? high : x;
+}
+
+static double map_relu(const Node *n, const double *in) {
+    (void)n;
+    return in[0] < 0 ? 0 : in[0];
+}
+
+static double map_relu6(const Node *n, const double *in) {
+    (void)n;
+    return clamp(in[0], 0, 6);
+}
+
+static double map_silu(const Node *n, const double *in) {
+    (void)n;
+    return in[0] == -INFINITY ? 0 : in[0] * logistic(in[0]);
+}
+
+static double map_sigmoid(const Node *n, const double *in) {
+    (void)n;
+    return logistic(in[0]);
+}
+
+static double map_tanh(const Node *n, const double *in) {
+    (void)n;
+    return tanh(in[0]);
+}
+
+static double map_gelu(const Node *n, const double *in) {
+    double x = in[0];
+    if (isinf(x))
+        return x < 0 ? 0 : x;
+    if (text_equal(node_string(n, "approximate"), "tanh"))
+        return 0.5 * x * (1 + tanh(SQRT_2_OVER_PI * (x + 0.044715 * x * x * x)));
+    return 0.5 * x * erfc(-x * SQRT_HALF);
+}
+
+static double map_hardswish(const Node *n, const double *in) {
+    (void)n;
+    return in[0] == -INFINITY ? 0 : in[0] * clamp(in[0] + 3, 0, 6) / 6;
+}
+
+static double map_hardsigmoid(const Node *n, const double *in) {
+    (void)n;
+    return clamp(in[0] + 3, 0, 6) / 6;
+}
+
+static double map_hardtanh(const Node *n, const double *in) {
+    return clamp(in[0], node_double(n, "min_val"), node_double(n, "max_val"));
+}
+
+static double map_mish(const Node *n, const double *in) {
+    (void)n;
+    return in[0] == -INFINITY ? 0 : in[0] * tanh(softplus(in[0]));
+}
+
+static double map_softplus(const Node *n, const double *in) {
+    double beta = node_double(n, "beta");
+    return in[0] * beta > node_double(n, "threshold") ? in[0] : softplus(in[0] * beta) / beta;
+}
+
+static double map_elu(const Node *n, const double *in) {
+    double scale = node_double(n, "scale");
+    if (in[0] > 0)
+        return in[0] * scale;
+    return expm1(in[0] * node_double(n, "input_scale")) * node_double(n, "alpha") * scale;
+}
+
+static double map_celu(const Node *n, const double *in) {
+    double alpha = node_double(n, "alpha");
+    return in[0] > 0 ? in[0] : alpha * expm1(in[0] / alpha);
+}
+
+static double map_selu(const Node *n, const double *in) {
+    (void)n;
+    return SELU_SCALE * (in[0] > 0 ? in[0] : SELU_ALPHA * expm1(in[0]));
+}
+
+static double map_leaky_relu(const Node *n, const double *in) {
+    return in[0] > 0 ? in[0] : in[0] * node_double(n, "negative_slope");
+}
+
+/* At inference the slope is the mean of the two bounds. */
+static double map_rrelu(const Node *n, const double *in) {
+    return in[0] >= 0 ? in[0] : in[0] * (node_double(n, "lower") + node_double(n, "upper")) / 2;
+}
+
+static void shape_rrelu(C *c, Node *n) {
+    if (node_bool(n, "training"))
+        diag_error(c, DIAG_MODEL, &n->loc,
+                   "rrelu with training=True is random: export the model in eval mode");
+    shape_same(c, n);
+}
+
+static double map_threshold(const Node *n, const double *in) {
+    return in[0] <= node_double(n, "threshold") ? node_double(n, "value") : in[0];
+}
+
+static double map_hardshrink(const Node *n, const double *in) {
+    double lambda = node_double(n, "lambd");
+    return in[0] >= -lambda && in[0] <= lambda ? 0 : in[0];
+}
+
+static double map_softshrink(const Node *n, const double *in) {
+    double lambda = node_double(n, "lambd");
+    if (isnan(in[0]))
+        return in[0];
+    return in[0] > lambda ? in[0] - lambda : in[0] < -lambda ? in[0] + lambda : 0;
+}
+
+static double map_log_sigmoid(const Node *n, const double *in) {
+    (void)n;
+    return -softplus(-in[0]);
+}
+
+static const Op rows[] = {
+    {.schema = "aten::relu(Tensor self) -> Tensor", .map = map_relu},
+    {.schema = "aten::relu6(Tensor self) -> Tensor", .map = map_relu6},
+    {.schema = "aten::silu(Tensor self) -> Tensor", .map = map_silu},
+    {.schema = "aten::sigmoid(Tensor self) -> Tensor",
+     .map = map_sigmoid,
+     .shape = shape_broadcast_float},
+    {.schema = "aten::special_expit(Tensor self) -> Tensor",
+     .map = map_sigmoid,
+     .shape = shape_broadcast_float},
+    {.schema = "aten::tanh(Tensor self) -> Tensor",
+     .map = map_tanh,
+     .shape = shape_broadcast_float},
+    {.schema = "aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor", .map = map_gelu},
+    {.schema = "aten::hardswish(Tensor self) -> Tensor", .map = map_hardswish},
+    {.schema = "aten::hardsigmoid(Tensor self) -> Tensor", .map = map_hardsigmoid},
+    {.schema = "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+     .map = map_hardtanh},
+    {.schema = "aten::mish(Tensor self) -> Tensor", .map = map_mish},
+    {.schema = "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+     .map = map_softplus},
+    {.schema = "aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> "
+               "Tensor",
+     .map = map_elu},
+    {.schema = "aten::celu(Tensor self, Scalar alpha=1.) -> Tensor", .map = map_celu},
+    {.schema = "aten::selu(Tensor self) -> Tensor", .map = map_selu},
+    {.schema = "aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+     .map = map_leaky_relu},
+    {.schema = "aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, "
+               "bool training=False, Generator? generator=None) -> Tensor",
+     .map = map_rrelu,
+     .shape = shape_rrelu},
+    {.schema = "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+     .map = map_threshold},
+    {.schema = "aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", .map = map_hardshrink},
+    {.schema = "aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", .map = map_softshrink},
+    {.schema = "aten::log_sigmoid(Tensor self) -> Tensor", .map = map_log_sigmoid},
+};
+
+OPS_FAMILY(activation, rows);
