@@ -117,7 +117,7 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
                 INT(clamp_min) INT(clamp_max)
 #define CTN_ADD_S16_FIELDS(REF, INT, INTS) CTN_ADD_S8_FIELDS(REF, INT, INTS)
 
-/* mul: (a - za) * (b - zb) requantized. div: see fix.h's ctn_div. */
+/* mul: (a - za) * (b - zb) requantized. */
 #define CTN_MUL_S8_FIELDS(REF, INT, INTS)                                                          \
     REF(a)                                                                                         \
     REF(b)                                                                                         \
@@ -125,6 +125,92 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
         INT(b_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)         \
             INT(clamp_max)
 #define CTN_MUL_S16_FIELDS(REF, INT, INTS) CTN_MUL_S8_FIELDS(REF, INT, INTS)
+
+/* div: (a - za) * multiplier * 2^(shift - 31) / (b - zb), rounded once, half away from zero; real
+ * zero for a zero divisor. -14 <= shift <= 31. */
+#define CTN_DIV_S8_FIELDS(REF, INT, INTS) CTN_MUL_S8_FIELDS(REF, INT, INTS)
+#define CTN_DIV_S16_FIELDS(REF, INT, INTS) CTN_MUL_S8_FIELDS(REF, INT, INTS)
+
+/* Maximum or minimum of both operands brought to the output's grid: int8 by tables (absent: there
+ * already), int16 by factors. */
+#define CTN_MINMAX_S8_FIELDS(REF, INT, INTS)                                                       \
+    REF(a)                                                                                         \
+    REF(b) REF(output) REF(a_table) REF(b_table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6)  \
+        INT(minimum)
+#define CTN_MINMAX_S16_FIELDS(REF, INT, INTS)                                                      \
+    REF(a)                                                                                         \
+    REF(b) REF(output) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_multiplier)          \
+        INT(a_shift) INT(b_multiplier) INT(b_shift) INT(minimum)
+
+/* Operators on integers as they are; comparisons (EQ and after) are shared by compare_s8/s16,
+ * LOGICAL_... by logical_s8. Division by zero gives 0. */
+typedef enum {
+    CTN_INTEGER_ADD, /* a + alpha * b */
+    CTN_INTEGER_SUB,
+    CTN_INTEGER_RSUB, /* b - alpha * a */
+    CTN_INTEGER_MUL,
+    CTN_INTEGER_FLOOR_DIVIDE,
+    CTN_INTEGER_REMAINDER, /* the sign of b */
+    CTN_INTEGER_FMOD,      /* the sign of a */
+    CTN_INTEGER_MAX,
+    CTN_INTEGER_MIN,
+    CTN_INTEGER_AND,
+    CTN_INTEGER_OR,
+    CTN_INTEGER_XOR,
+    CTN_INTEGER_SHIFT_LEFT,
+    CTN_INTEGER_SHIFT_RIGHT,
+    CTN_INTEGER_LOGICAL_AND,
+    CTN_INTEGER_LOGICAL_OR,
+    CTN_INTEGER_LOGICAL_XOR,
+    CTN_INTEGER_EQ,
+    CTN_INTEGER_NE,
+    CTN_INTEGER_LT,
+    CTN_INTEGER_LE,
+    CTN_INTEGER_GT,
+    CTN_INTEGER_GE
+} CtnIntegerOp;
+
+/* Types are 1 (uint8), 2 (int8), 3 (int16), 4 (int32), 5 (int64), 12 (bool); computed in 64 bits,
+ * stored modulo the output's width. */
+#define CTN_INTEGER_FIELDS(REF, INT, INTS)                                                         \
+    REF(a)                                                                                         \
+    REF(b) REF(output) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_type) INT(b_type)    \
+        INT(output_type) INT(op) INT(alpha)
+
+/* output (bool) = (a - za) * a_factor op (b - zb) * b_factor; the products fit int32 for int8,
+ * int64 for int16. */
+#define CTN_COMPARE_S8_FIELDS(REF, INT, INTS)                                                      \
+    REF(a)                                                                                         \
+    REF(b) REF(output) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point)          \
+        INT(b_zero_point) INT(a_factor) INT(b_factor) INT(op)
+#define CTN_COMPARE_S16_FIELDS(REF, INT, INTS) CTN_COMPARE_S8_FIELDS(REF, INT, INTS)
+
+/* output (bool) = (a != za) op (b != zb). */
+#define CTN_LOGICAL_S8_FIELDS(REF, INT, INTS)                                                      \
+    REF(a)                                                                                         \
+    REF(b) REF(output) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point)          \
+        INT(b_zero_point) INT(op)
+
+/* output = condition (bool) ? a : b, elements of element_size bytes; with a table (element_size 1)
+ * an operand is mapped through it. */
+#define CTN_WHERE_FIELDS(REF, INT, INTS)                                                           \
+    REF(condition)                                                                                 \
+    REF(a) REF(b) REF(output) REF(a_table) REF(b_table) INT(element_size) INTS(dim, 6)             \
+        INTS(condition_stride, 6) INTS(a_stride, 6) INTS(b_stride, 6)
+
+/* v = q - input_zero_point, requantized by the positive factors if v >= 0, else by those of its
+ * channel: multiplier and shift int32, indexed by channel_stride. A negative multiplier is a
+ * negative slope. */
+#define CTN_PRELU_S8_FIELDS(REF, INT, INTS)                                                        \
+    REF(input)                                                                                     \
+    REF(output)                                                                                    \
+    REF(multiplier) REF(shift) INTS(dim, 6) INTS(in_stride, 6) INTS(channel_stride, 6)             \
+        INT(input_zero_point) INT(output_zero_point) INT(positive_multiplier) INT(positive_shift)
+
+/* output = table[(b + 128) * 256 + a + 128], int8 or bool. */
+#define CTN_POINTWISE2_S8_FIELDS(REF, INT, INTS)                                                   \
+    REF(a)                                                                                         \
+    REF(b) REF(output) REF(table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6)
 
 /* out[i] = table[in[i] + 128]; entries of entry_size bytes (1, 2 or 4) for any output type. */
 #define CTN_TABLE_S8_FIELDS(REF, INT, INTS)                                                        \
@@ -208,6 +294,17 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
     KERNEL(add_s16, AddS16, CTN_ADD_S16_FIELDS)                                                    \
     KERNEL(mul_s8, MulS8, CTN_MUL_S8_FIELDS)                                                       \
     KERNEL(mul_s16, MulS16, CTN_MUL_S16_FIELDS)                                                    \
+    KERNEL(div_s8, DivS8, CTN_DIV_S8_FIELDS)                                                       \
+    KERNEL(div_s16, DivS16, CTN_DIV_S16_FIELDS)                                                    \
+    KERNEL(minmax_s8, MinmaxS8, CTN_MINMAX_S8_FIELDS)                                              \
+    KERNEL(minmax_s16, MinmaxS16, CTN_MINMAX_S16_FIELDS)                                           \
+    KERNEL(integer, Integer, CTN_INTEGER_FIELDS)                                                   \
+    KERNEL(compare_s8, CompareS8, CTN_COMPARE_S8_FIELDS)                                           \
+    KERNEL(compare_s16, CompareS16, CTN_COMPARE_S16_FIELDS)                                        \
+    KERNEL(logical_s8, LogicalS8, CTN_LOGICAL_S8_FIELDS)                                           \
+    KERNEL(where, Where, CTN_WHERE_FIELDS)                                                         \
+    KERNEL(prelu_s8, PreluS8, CTN_PRELU_S8_FIELDS)                                                 \
+    KERNEL(pointwise2_s8, Pointwise2S8, CTN_POINTWISE2_S8_FIELDS)                                  \
     KERNEL(table_s8, TableS8, CTN_TABLE_S8_FIELDS)                                                 \
     KERNEL(table_s16, TableS16, CTN_TABLE_S16_FIELDS)                                              \
     KERNEL(copy, Copy, CTN_COPY_FIELDS)                                                            \

@@ -46,6 +46,21 @@ static inline int32_t ctn_div(int32_t a, int32_t b) {
     return a < 0 ? (a - b / 2) / b : (a + b / 2) / b;
 }
 
+/* a * multiplier * 2^(shift - 31) / b, rounded once, half away from zero; 0 for b = 0; kept within
+ * +-65536. |a|, |b| <= 2^16, -14 <= shift <= 31: numerator and denominator stay below 2^62. */
+static inline int32_t ctn_quotient(int32_t a, int32_t b, int32_t multiplier, int32_t shift) {
+    const uint64_t limit = 65536;
+    if (b == 0)
+        return 0;
+    int negative = (a < 0) != (b < 0);
+    uint64_t top = (uint64_t)(a < 0 ? -(int64_t)a : a) * (uint32_t)multiplier;
+    uint64_t bottom = (uint64_t)(b < 0 ? -(int64_t)b : b) << (31 - shift);
+    uint64_t quotient = (top + bottom / 2) / bottom;
+    if (quotient > limit)
+        quotient = limit;
+    return negative ? -(int32_t)quotient : (int32_t)quotient;
+}
+
 /* One addend: (q - zero_point) * 2^left_shift on the common scale. 256 * 2^20 and 65535 * 2^15
  * fit int32. */
 static inline int32_t ctn_add_operand(int32_t q, int32_t zero_point, int32_t left_shift,

@@ -66,11 +66,12 @@ static DType number_dtype(const Arg *a) {
     }
 }
 
-/* Numbers that take part in promotion; alpha, weight, value and the like do not. */
-static bool number_promotes(const SchemaArg *s) {
+/* Arguments that take part in promotion: tensors but for where's condition; numbers but for alpha,
+ * weight, value and the like. */
+static bool promotes(const SchemaArg *s) {
     static const char *const names[] = {"self", "other", "exponent", "min", "max"};
     if (s->type == T_TENSOR)
-        return true;
+        return !text_equal(s->name, "condition");
     if (s->type != T_SCALAR)
         return false;
     for (size_t k = 0; k < COUNT_OF(names); k++)
@@ -84,7 +85,7 @@ DType node_promoted_dtype(const Node *n) {
     DType tier[TIER_COUNT] = {DT_NONE, DT_NONE, DT_NONE};
     for (int k = 0; k < n->arg_count; k++) {
         const Arg *a = &n->arg[k];
-        if (!number_promotes(&schema->arg[k]))
+        if (!promotes(&schema->arg[k]))
             continue;
         if (a->kind == ARG_VALUE) {
             Tier t = a->u.value->type.rank > 0 ? TIER_DIMENSIONED : TIER_RANK_ZERO;

@@ -12,7 +12,9 @@ void lower_maximum(C *c, Graph *g, Node *n);
 void lower_minimum(C *c, Graph *g, Node *n);
 void lower_compare(C *c, Graph *g, Node *n);
 void lower_logical(C *c, Graph *g, Node *n);
+void lower_bitwise(C *c, Graph *g, Node *n);
 void lower_where(C *c, Graph *g, Node *n);
+void lower_masked_fill(C *c, Graph *g, Node *n);
 void lower_prelu(C *c, Graph *g, Node *n);
 /* Any two-operand function by a table of 256 bytes for every value that the second operand can
  * have: exact, but 64 KB of flash when both operands vary. */

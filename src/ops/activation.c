@@ -2,6 +2,7 @@
  * folded constants, int8 tables - follows elsewhere, so no row here has a lowering: pass tables
  * makes a table of every pointwise region with one varying input, be it a single node. The one
  * exception is prelu, whose slope differs from channel to channel. */
+#include "lower/pointwise.h"
 #include "ops/ops.h"
 
 static const double SQRT_HALF = 0.70710678118654752440;
@@ -136,6 +137,53 @@ static double map_log_sigmoid(const Node *n, const double *in) {
     return -softplus(-in[0]);
 }
 
+/* ---- prelu -------------------------------------------------------------------------------- */
+
+static double map_prelu(const Node *n, const double *in) {
+    (void)n;
+    return in[0] > 0 ? in[0] : in[0] * in[1];
+}
+
+/* prelu's slopes belong to dim 1, which broadcasting does not say; _prelu_kernel's are shaped. */
+static void eval_prelu(C *c, Node *n) {
+    const Array *x = eval_in(c, n, "self"), *weight = eval_in(c, n, "weight");
+    Array *y = eval_out(c, n, 0);
+    int64_t channels = array_count(weight), inner = 1;
+    for (int k = 2; k < x->rank; k++)
+        inner *= x->dim[k];
+    for (int64_t k = 0, count = array_count(x); k < count; k++) {
+        double in[2] = {array_get(x, k), array_get(weight, k / inner % channels)};
+        array_set(y, k, map_prelu(n, in));
+    }
+}
+
+static void shape_prelu(C *c, Node *n) {
+    const Type *x = &node_in(n, "self")->type, *weight = &node_in(n, "weight")->type;
+    int64_t channels = x->rank > 1 ? x->dim[1] : 1;
+    if (type_count(weight) != 1 && type_count(weight) != channels)
+        diag_error(c, DIAG_MODEL, &n->loc, "prelu has %lld slopes, needs 1 or %lld",
+                   (long long)type_count(weight), (long long)channels);
+    shape_same(c, n);
+}
+
+static void decompose_prelu(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "self"), *weight = node_in(n, "weight");
+    int rank = x->type.rank > 1 ? x->type.rank - 1 : 1;
+    int64_t dim[MAX_RANK] = {type_count(&weight->type), 1, 1, 1, 1, 1, 1, 1};
+    if (weight->constant) {
+        Array *slopes = NEW(c, Array);
+        *slopes = *weight->constant;
+        slopes->rank = rank;
+        for (int k = 0; k < rank; k++)
+            slopes->dim[k] = dim[k];
+        weight = value_constant(g, weight->name, slopes);
+    } else {
+        weight = node_value(g, n, "aten::view", ARGS(arg_value(weight), arg_ints(c, rank, dim)));
+    }
+    Value *y = node_value(g, n, "aten::_prelu_kernel", ARGS(arg_value(x), arg_value(weight)));
+    value_replace(g, n->out[0], y);
+}
+
 static const Op rows[] = {
     {.schema = "aten::relu(Tensor self) -> Tensor", .map = map_relu},
     {.schema = "aten::relu6(Tensor self) -> Tensor", .map = map_relu6},
@@ -173,6 +221,15 @@ static const Op rows[] = {
     {.schema = "aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", .map = map_hardshrink},
     {.schema = "aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", .map = map_softshrink},
     {.schema = "aten::log_sigmoid(Tensor self) -> Tensor", .map = map_log_sigmoid},
+    {.schema = "aten::prelu(Tensor self, Tensor weight) -> Tensor",
+     .shape = shape_prelu,
+     .eval = eval_prelu,
+     .decompose = decompose_prelu},
+    /* One part per slope makes a quantized slope exact. */
+    {.schema = "aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
+     .map = map_prelu,
+     .quant = {.in = {Q_ACT, Q_WEIGHT}, .weight_axis = 0},
+     .lower = lower_prelu},
 };
 
 OPS_FAMILY(activation, rows);
