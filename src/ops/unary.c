@@ -40,6 +40,11 @@ static double erfinv(double x) {
     return y;
 }
 
+static double log_gamma(double x) {
+    int sign; /* lgamma() itself would keep it in a global */
+    return lgamma_r(x, &sign);
+}
+
 /* Modified Bessel function of order zero, scaled by exp(-|x|): the power series, whose terms
  * are all positive, up to 30; the asymptotic series beyond. */
 static double bessel_i0e(double x) {
@@ -95,7 +100,7 @@ MAP(atanh, atanh(x))
 MAP(erf, erf(x))
 MAP(erfc, erfc(x))
 MAP(erfinv, erfinv(x))
-MAP(lgamma, lgamma(x))
+MAP(lgamma, log_gamma(x))
 MAP(digamma, digamma(x))
 MAP(sinc, x == 0 ? 1 : sin(PI * x) / (PI * x))
 MAP(i0, bessel_i0e(x) * exp(fabs(x)))
