@@ -198,7 +198,7 @@ Array *npy_parse(C *c, const char *what, const void *bytes,
 void npy_write(C *c, const char *path, const Array *a);
 ArrayList npz_read(C *c, const char *path);
 void npz_write(C *c, const char *path, const ArrayList *arrays);
-/* PNG, JPEG and the like as uint8 [channels][height][width], resized (area / bilinear). */
+/* PNG or JPEG as uint8 [channels][height][width], resized (area / bilinear). */
 Array *image_read(C *c, const char *path, int channels, int height, int width);
 bool path_is_image(const char *path);
 

@@ -35,7 +35,9 @@ static _Noreturn void malformed(Parser *p, const char *needed) {
 static char peek(Parser *p) {
     while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r'))
         p->at++;
-    return p->at < p->end ? *p->at : '\0';
+    if (p->at == p->end)
+        return '\0';
+    return *p->at;
 }
 
 static bool accept(Parser *p, char ch) {
@@ -197,7 +199,7 @@ static void copy_elements(const Header *h, unsigned char *to, const unsigned cha
             memcpy(to, from, (size_t)count * size);
         return;
     }
-    int64_t stride[MAX_RANK], index[MAX_RANK] = {0}, step = 1;
+    int64_t stride[MAX_RANK] = {0}, index[MAX_RANK] = {0}, step = 1;
     for (int k = 0; k < h->rank; k++) { /* in elements of the file */
         int axis = h->fortran ? k : h->rank - 1 - k;
         stride[axis] = step;
@@ -270,12 +272,12 @@ Array *npy_parse(C *c, const char *what, const void *bytes, size_t count) {
 static const char *npy_bytes(C *c, const Array *a, size_t *bytes) {
     if (a->dtype == DT_BF16)
         a = array_convert(c, a, DT_F32);
-    char kind = a->dtype == DT_BOOL ? 'b' : a->dtype == DT_U8 ? 'u' : 'i';
+    const char *kind = a->dtype == DT_BOOL ? "b" : a->dtype == DT_U8 ? "u" : "i";
     if (dtype_is_float(a->dtype))
-        kind = 'f';
+        kind = "f";
     Text t = text_new(c);
     text_add_bytes(&t, MAGIC "\x01\x00\x00\x00", MAGIC_BYTES + 4); /* the length comes below */
-    text_add(&t, "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (",
+    text_add(&t, "{'descr': '%c%s%d', 'fortran_order': False, 'shape': (",
              dtype_size(a->dtype) == 1 ? '|' : '<', kind, dtype_size(a->dtype));
     for (int i = 0; i < a->rank; i++)
         text_add(&t, "%s%lld", i > 0 ? ", " : "", (long long)a->dim[i]);
@@ -284,8 +286,8 @@ static const char *npy_bytes(C *c, const Array *a, size_t *bytes) {
         text_add_bytes(&t, " ", 1);
     text_add_bytes(&t, "\n", 1);
     size_t header = t.length - MAGIC_BYTES - 4;
-    t.data[MAGIC_BYTES + 2] = (char)(header & 0xff);
-    t.data[MAGIC_BYTES + 3] = (char)(header >> 8);
+    const unsigned char length[2] = {header & 0xff, (header >> 8) & 0xff};
+    memcpy(t.data + MAGIC_BYTES + 2, length, sizeof length);
     text_add_bytes(&t, a->data, (size_t)array_bytes(a));
     *bytes = t.length;
     return t.data;

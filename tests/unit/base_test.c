@@ -203,7 +203,7 @@ static void test_globs_take_no_exponential_time(void **state) {
     memset(s, 'a', 2000);
     s[2000] = '\0';
     for (int i = 0; i < 40; i++)
-        memcpy(pattern + 2 * i, "*a", 2);
+        memcpy(pattern + 2L * i, "*a", 2);
     pattern[79] = 'b';
     pattern[80] = '\0';
     assert_false(glob_match(pattern, s));

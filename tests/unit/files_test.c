@@ -363,13 +363,33 @@ static void test_bit_flips_never_crash_the_reader(void **state) {
     for (size_t i = 0; i < count; i++) {
         char *bytes = malloc(count);
         memcpy(bytes, whole, count);
-        bytes[i] ^= (char)(1 << i % 8);
+        bytes[i] = (char)((unsigned char)bytes[i] ^ 1u << i % 8);
         const char *path = write_archive(s, bytes, count);
         free(bytes);
         C *c = c_new();
         int code = c_try(c, try_npz, &(Attempt){.path = path});
         assert_true(code == 0 || code == DIAG_INPUT);
         c_free(c);
+    }
+}
+
+static void test_bit_flips_never_crash_the_image_decoder(void **state) {
+    State *s = *state;
+    static const char *const images[] = {"squares.png", "squares.jpg"};
+    for (size_t k = 0; k < COUNT_OF(images); k++) {
+        size_t count;
+        char *bytes = file_read(s->c, path_join(s->c, DATA, images[k]), &count);
+        const char *path = path_join(s->c, s->folder, images[k]);
+        for (size_t i = 0; i < count; i++) {
+            unsigned char kept = (unsigned char)bytes[i];
+            bytes[i] = (char)(kept ^ 1u << i % 8);
+            file_write(s->c, path, bytes, count);
+            bytes[i] = (char)kept;
+            C *c = c_new();
+            int code = c_try(c, try_image, &(Attempt){.path = path});
+            assert_true(code == 0 || code == DIAG_INPUT);
+            c_free(c);
+        }
     }
 }
 
@@ -490,11 +510,20 @@ static void test_damaged_images_are_refused(void **state) {
     char *bytes = file_read(s->c, DATA "squares.png", &count);
     const char *path = path_join(s->c, s->folder, "x.png");
     file_write(s->c, path, bytes, count - 30);
-    assert_says(refusal(s->c, (Attempt){try_image, .path = path}), "x.png||damaged image");
+    assert_says(refusal(s->c, (Attempt){try_image, .path = "none.png"}), "cannot read the file");
+    assert_says(refusal(s->c, (Attempt){try_image, .path = s->folder}), "not a usable image");
+    assert_says(refusal(s->c, (Attempt){try_image, .path = path}), "x.png||not a usable image");
+    size_t jpeg_count;
+    const char *jpeg = file_read(s->c, DATA "squares.jpg", &jpeg_count);
+    const char *cut = path_join(s->c, s->folder, "cut.jpg");
+    file_write(s->c, cut, jpeg, jpeg_count - 100);
+    assert_says(refusal(s->c, (Attempt){try_image, .path = cut}), "cut.jpg||not a usable image");
     memcpy(bytes + 16, "\x00\x00\x29\x04\x00\x00\x29\x04", 8); /* width and height */
+    memcpy(bytes + 29, "\x81\x67\xc4\x34", 4);                 /* and the CRC of their chunk */
     file_write(s->c, path, bytes, count);
     assert_says(refusal(s->c, (Attempt){try_image, .path = path}), "10500 x 10500 pixels");
-    assert_says(refusal(s->c, (Attempt){try_image, .path = DATA "scalar.npy"}), "not an image");
+    assert_says(refusal(s->c, (Attempt){try_image, .path = DATA "scalar.npy"}),
+                "neither PNG nor JPEG");
     assert_true(path_is_image("a/B.JPG"));
     assert_false(path_is_image("a.png/b.npy"));
     assert_false(path_is_image("png"));
@@ -519,6 +548,7 @@ int main(void) {
         TEST(test_claimed_sizes_are_checked_before_memory_is_asked_for),
         TEST(test_decompression_bombs_are_refused),
         TEST(test_bit_flips_never_crash_the_reader),
+        TEST(test_bit_flips_never_crash_the_image_decoder),
         TEST(test_zip_members_are_found_by_name),
         TEST(test_file_write_replaces_and_leaves_nothing_beside),
         TEST(test_unusable_paths_are_named),
