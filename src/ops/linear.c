@@ -1,0 +1,680 @@
+/* Matrix products. All ATen rows decompose into two internal ones: `corten::linear`, whose weight
+ * is a constant [columns][depth] with a scale per column, and `corten::matmul`, a product of two
+ * activations whose operands may lie in any physical order. */
+#include "ops/ops.h"
+
+#include <string.h>
+
+static Value *transposed(C *c, Graph *g, Node *n, Value *v, int a, int b) {
+    (void)c;
+    return MAKE("aten::transpose.int", arg_value(v), arg_int(a), arg_int(b));
+}
+
+/* [rows][columns] -> [columns][rows], data and pinned grid, so that it stays a constant. */
+static Value *constant_transposed(C *c, Graph *g, const Value *v) {
+    int64_t dim[2] = {v->type.dim[1], v->type.dim[0]};
+    Array *a = array_new(c, v->constant->dtype, 2, dim);
+    size_t size = (size_t)dtype_size(a->dtype);
+    for (int64_t i = 0; i < dim[0]; i++)
+        for (int64_t k = 0; k < dim[1]; k++)
+            memcpy((char *)a->data + (size_t)(i * dim[1] + k) * size,
+                   (const char *)v->constant->data + (size_t)(k * dim[0] + i) * size, size);
+    Value *made = value_constant(g, v->name, a);
+    made->type = type_make(v->type.dtype, 2, dim);
+    if (v->grid) {
+        made->grid = c_memdup(c, v->grid, sizeof *v->grid);
+        made->grid->part = c_memdup(c, v->grid->part, sizeof(Part) * (size_t)v->grid->part_count);
+        for (int k = 0; k < made->grid->part_count; k++)
+            if (made->grid->part[k].axis >= 0)
+                made->grid->part[k].axis = 1 - made->grid->part[k].axis;
+    }
+    return made;
+}
+
+static bool floats_needed(C *c, const Node *n, const Type *a, const Type *b) {
+    if (dtype_is_float(a->dtype) && dtype_is_float(b->dtype))
+        return true;
+    diag_error(c, DIAG_MODEL, &n->loc, "matrix product of %s and %s: only float tensors have one",
+               dtype_name(a->dtype), dtype_name(b->dtype));
+    return false;
+}
+
+static bool shapes_mismatch(C *c, const Node *n, const Type *a, const Type *b) {
+    diag_error(c, DIAG_MODEL, &n->loc, "matrix product of %s and %s: shapes do not fit",
+               shape_text(c, a->rank, a->dim), shape_text(c, b->rank, b->dim));
+    return false;
+}
+
+/* ---- corten::linear ------------------------------------------------------------------------- */
+
+static void linear_shape(C *c, Node *n) {
+    const Type *x = &node_in(n, "input")->type, *w = &node_in(n, "weight")->type;
+    const Value *bias = node_in(n, "bias");
+    shape_same(c, n);
+    if (!floats_needed(c, n, x, w))
+        return;
+    if (x->rank < 1 || w->rank != 2 || x->dim[x->rank - 1] != w->dim[1]) {
+        shapes_mismatch(c, n, x, w);
+        return;
+    }
+    if (bias && (bias->type.rank != 1 || bias->type.dim[0] != w->dim[0])) {
+        diag_error(c, DIAG_MODEL, &n->loc, "bias %s does not fit %lld columns",
+                   shape_text(c, bias->type.rank, bias->type.dim), (long long)w->dim[0]);
+        return;
+    }
+    Type out = *x;
+    out.dim[out.rank - 1] = w->dim[0];
+    node_set_type(n, 0, out.dtype, out.rank, out.dim);
+}
+
+static void linear_eval(C *c, Node *n) {
+    const Array *x = eval_in(c, n, "input"), *w = eval_in(c, n, "weight");
+    const Array *bias = eval_in(c, n, "bias");
+    float *y = eval_out(c, n, 0)->data;
+    int64_t columns = w->dim[0], depth = w->dim[1];
+    int64_t rows = dims_count(x->rank - 1, x->dim);
+    for (int64_t r = 0; bias && r < rows; r++)
+        memcpy(y + r * columns, bias->data, (size_t)columns * sizeof(float));
+    float_gemm(false, true, rows, columns, depth, x->data, depth, w->data, depth,
+               bias ? 1.0f : 0.0f, y, columns);
+}
+
+static void linear_lower(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "input"), *w = node_in(n, "weight");
+    if (!weights_are_int8(c, n, w))
+        return;
+    Call *call = call_new(c, g, n, CTN_KERNEL_linear_s8);
+    CtnLinearS8Args *a = call->args;
+    a->rows = (int32_t)dims_count(x->type.rank - 1, x->type.dim);
+    a->depth = (int32_t)w->type.dim[1];
+    a->columns = (int32_t)w->type.dim[0];
+    a->input_zero_point = value_zero_point(x);
+    a->output_zero_point = value_zero_point(n->out[0]);
+    store_clamp(n, &a->clamp_min, &a->clamp_max);
+    call_in(call, &a->input, x);
+    call_out(call, &a->output, node_result(n));
+    call_weights(c, call, n, w->type.dim[0], w->constant->data, type_count(&w->type),
+                 (WeightFields){&a->weights, &a->bias, &a->multiplier, &a->shift});
+    store_table(c, call, &a->table, n);
+    call_absent(call, &a->scratch);
+    call->macs = (int64_t)a->rows * a->depth * a->columns;
+}
+
+/* ---- corten::matmul ------------------------------------------------------------------------- */
+
+#define MATMUL_BATCHES 4 /* batch dims of the kernel */
+
+static void matmul_shape(C *c, Node *n) {
+    const Type *a = &node_in(n, "lhs")->type, *b = &node_in(n, "rhs")->type;
+    shape_same(c, n);
+    if (!floats_needed(c, n, a, b))
+        return;
+    Type out = a->rank >= b->rank ? *a : *b;
+    bool fits = a->rank >= 2 && b->rank >= 2 && a->dim[a->rank - 1] == b->dim[b->rank - 2];
+    for (int k = 3; fits && k <= out.rank; k++) {
+        int64_t p = k <= a->rank ? a->dim[a->rank - k] : 1;
+        int64_t q = k <= b->rank ? b->dim[b->rank - k] : 1;
+        fits = p == q || p == 1 || q == 1;
+        out.dim[out.rank - k] = p == 1 ? q : p;
+    }
+    if (!fits) {
+        shapes_mismatch(c, n, a, b);
+        return;
+    }
+    out.dim[out.rank - 2] = a->dim[a->rank - 2];
+    out.dim[out.rank - 1] = b->dim[b->rank - 1];
+    node_set_type(n, 0, out.dtype, out.rank, out.dim);
+}
+
+/* Element strides of v's batch dims under the output's, 0 where it broadcasts. */
+static void batch_strides(const Type *v, const int64_t *own, const Type *out, int64_t *stride) {
+    for (int k = 0; k < out->rank - 2; k++) {
+        int d = k - (out->rank - v->rank);
+        stride[k] = d >= 0 && v->dim[d] > 1 ? own[d] : 0;
+    }
+}
+
+static void contiguous_strides(const Type *t, int64_t *stride) {
+    int64_t step = 1;
+    for (int d = t->rank - 1; d >= 0; d--) {
+        stride[d] = step;
+        step *= t->dim[d];
+    }
+}
+
+static void matmul_eval(C *c, Node *n) {
+    const Type *a = &node_in(n, "lhs")->type, *b = &node_in(n, "rhs")->type;
+    const Type *out = &n->out[0]->type;
+    const float *x = eval_in(c, n, "lhs")->data, *w = eval_in(c, n, "rhs")->data;
+    float *y = eval_out(c, n, 0)->data;
+    int64_t own[MAX_RANK], a_stride[MAX_RANK], b_stride[MAX_RANK];
+    contiguous_strides(a, own);
+    batch_strides(a, own, out, a_stride);
+    contiguous_strides(b, own);
+    batch_strides(b, own, out, b_stride);
+    int batches = out->rank - 2;
+    int64_t rows = out->dim[batches], columns = out->dim[batches + 1];
+    int64_t depth = a->dim[a->rank - 1];
+    for (int64_t i = 0; i < dims_count(batches, out->dim); i++) {
+        int64_t from_a = 0, from_b = 0;
+        for (int64_t k = batches - 1, rest = i; k >= 0; rest /= out->dim[k], k--) {
+            from_a += rest % out->dim[k] * a_stride[k];
+            from_b += rest % out->dim[k] * b_stride[k];
+        }
+        float_gemm(false, false, rows, columns, depth, x + from_a, depth, w + from_b, columns, 0.0f,
+                   y + i * rows * columns, columns);
+    }
+}
+
+/* The output's batch dims above 1 as the kernel's, adjacent ones merged where both operands step
+ * alike. False if there are still too many. */
+static bool matmul_batches(const Type *out, const int64_t *lhs, const int64_t *rhs,
+                           CtnMatmulS8Args *a) {
+    int used = MATMUL_BATCHES; /* filled from the innermost */
+    for (int k = 0; k < MATMUL_BATCHES; k++) {
+        a->batch[k] = 1;
+        a->lhs_batch_stride[k] = a->rhs_batch_stride[k] = 0;
+    }
+    for (int k = out->rank - 3; k >= 0; k--) {
+        if (out->dim[k] == 1)
+            continue;
+        if (used < MATMUL_BATCHES &&
+            lhs[k] == (int64_t)a->lhs_batch_stride[used] * a->batch[used] &&
+            rhs[k] == (int64_t)a->rhs_batch_stride[used] * a->batch[used]) {
+            a->batch[used] *= (int32_t)out->dim[k];
+            continue;
+        }
+        if (used == 0)
+            return false;
+        used--;
+        a->batch[used] = (int32_t)out->dim[k];
+        a->lhs_batch_stride[used] = (int32_t)lhs[k];
+        a->rhs_batch_stride[used] = (int32_t)rhs[k];
+    }
+    return true;
+}
+
+static void matmul_lower(C *c, Graph *g, Node *n) {
+    Value *lhs = node_in(n, "lhs"), *rhs = node_in(n, "rhs");
+    const Type *out = &n->out[0]->type;
+    int64_t own[MAX_RANK], lhs_batch[MAX_RANK], rhs_batch[MAX_RANK];
+    Call *call = call_new(c, g, n, CTN_KERNEL_matmul_s8);
+    CtnMatmulS8Args *a = call->args;
+    value_strides(lhs, own);
+    batch_strides(&lhs->type, own, out, lhs_batch);
+    a->lhs_row_stride = (int32_t)own[lhs->type.rank - 2];
+    a->lhs_depth_stride = (int32_t)own[lhs->type.rank - 1];
+    value_strides(rhs, own);
+    batch_strides(&rhs->type, own, out, rhs_batch);
+    a->rhs_depth_stride = (int32_t)own[rhs->type.rank - 2];
+    a->rhs_column_stride = (int32_t)own[rhs->type.rank - 1];
+    if (!matmul_batches(out, lhs_batch, rhs_batch, a))
+        diag_error(c, DIAG_MODEL, &n->loc, "matrix product over %s: more than %d batch dims",
+                   shape_text(c, out->rank, out->dim), MATMUL_BATCHES);
+    a->rows = (int32_t)out->dim[out->rank - 2];
+    a->columns = (int32_t)out->dim[out->rank - 1];
+    a->depth = (int32_t)lhs->type.dim[lhs->type.rank - 1];
+    a->lhs_zero_point = value_zero_point(lhs);
+    a->rhs_zero_point = value_zero_point(rhs);
+    a->output_zero_point = value_zero_point(n->out[0]);
+    multiplier_from(value_scale(lhs) * value_scale(rhs) / value_scale(n->out[0]), &a->multiplier,
+                    &a->shift);
+    store_clamp(n, &a->clamp_min, &a->clamp_max);
+    call_in(call, &a->lhs, lhs);
+    call_in(call, &a->rhs, rhs);
+    call_out(call, &a->output, node_result(n));
+    store_table(c, call, &a->table, n);
+    call_absent(call, &a->scratch);
+    call->macs = type_count(out) * a->depth;
+}
+
+/* ---- ATen's products ------------------------------------------------------------------------ */
+
+/* a * b for ranks of two and more. A constant [depth][columns] on the right is a weight. */
+static Value *product(C *c, Graph *g, Node *n, Value *a, Value *b) {
+    if (b->constant && b->type.rank == 2)
+        return MAKE("corten::linear", arg_value(a), arg_value(constant_transposed(c, g, b)),
+                    arg_none());
+    return MAKE("corten::matmul", arg_value(a), arg_value(b));
+}
+
+/* factor * v, without a node for a factor of one */
+static Value *scaled(Graph *g, Node *n, Value *v, double factor) {
+    return factor == 1 ? v : MAKE("aten::mul.Tensor", arg_value(v), arg_float(factor));
+}
+
+static void matmul_decompose(C *c, Graph *g, Node *n) {
+    Value *a = node_operand(n, 0), *b = node_operand(n, 1);
+    int a_rank = a->type.rank, b_rank = b->type.rank;
+    if (a_rank < 1 || b_rank < 1) {
+        shapes_mismatch(c, n, &a->type, &b->type);
+        return;
+    }
+    if (a_rank == 1)
+        a = MAKE("aten::unsqueeze", arg_value(a), arg_int(0));
+    if (b_rank == 1)
+        b = MAKE("aten::unsqueeze", arg_value(b), arg_int(1));
+    Value *y = product(c, g, n, a, b);
+    if (b_rank == 1)
+        y = MAKE("aten::squeeze.dim", arg_value(y), arg_int(-1));
+    if (a_rank == 1)
+        y = MAKE("aten::squeeze.dim", arg_value(y), arg_int(b_rank == 1 ? -1 : -2));
+    value_replace(g, n->out[0], y);
+}
+
+/* mm, bmm, mv, dot: matmul of ranks that are fixed. */
+static bool ranks_are(C *c, const Node *n, const Value *a, int a_rank, const Value *b, int b_rank) {
+    if (a->type.rank == a_rank && b->type.rank == b_rank)
+        return true;
+    return shapes_mismatch(c, n, &a->type, &b->type);
+}
+
+static void mm_decompose(C *c, Graph *g, Node *n) {
+    if (ranks_are(c, n, node_operand(n, 0), 2, node_operand(n, 1), 2))
+        matmul_decompose(c, g, n);
+}
+
+static void bmm_decompose(C *c, Graph *g, Node *n) {
+    if (ranks_are(c, n, node_operand(n, 0), 3, node_operand(n, 1), 3))
+        matmul_decompose(c, g, n);
+}
+
+static void mv_decompose(C *c, Graph *g, Node *n) {
+    if (ranks_are(c, n, node_operand(n, 0), 2, node_operand(n, 1), 1))
+        matmul_decompose(c, g, n);
+}
+
+static void dot_decompose(C *c, Graph *g, Node *n) {
+    if (ranks_are(c, n, node_operand(n, 0), 1, node_operand(n, 1), 1))
+        matmul_decompose(c, g, n);
+}
+
+static void linear_decompose(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "input"), *w = node_in(n, "weight"), *bias = node_in(n, "bias");
+    int w_rank = w->type.rank;
+    if (x->type.rank < 1 || w_rank < 1 || w_rank > 2) {
+        shapes_mismatch(c, n, &x->type, &w->type);
+        return;
+    }
+    if (w_rank == 1)
+        w = MAKE("aten::unsqueeze", arg_value(w), arg_int(0));
+    Value *y;
+    if (w->constant && (!bias || (bias->constant && bias->type.rank == 1))) {
+        y = MAKE("corten::linear", arg_value(x), arg_value(w), bias ? arg_value(bias) : arg_none());
+    } else {
+        bool vector = x->type.rank == 1;
+        if (vector)
+            x = MAKE("aten::unsqueeze", arg_value(x), arg_int(0));
+        y = MAKE("corten::matmul", arg_value(x), arg_value(transposed(c, g, n, w, 0, 1)));
+        if (vector)
+            y = MAKE("aten::squeeze.dim", arg_value(y), arg_int(0));
+        if (bias)
+            y = MAKE("aten::add.Tensor", arg_value(y), arg_value(bias));
+    }
+    if (w_rank == 1)
+        y = MAKE("aten::squeeze.dim", arg_value(y), arg_int(-1));
+    value_replace(g, n->out[0], y);
+}
+
+/* beta * self + alpha * product, or the product alone when beta is 0 (self may then be NaN). */
+static void add_product(Graph *g, Node *n, Value *product_value) {
+    double beta = node_double(n, "beta"), alpha = node_double(n, "alpha");
+    Value *y = scaled(g, n, product_value, alpha);
+    if (beta != 0)
+        y = MAKE("aten::add.Tensor", arg_value(scaled(g, n, node_in(n, "self"), beta)),
+                 arg_value(y));
+    value_replace(g, n->out[0], y);
+}
+
+/* addmm of a constant matrix and vector is a linear layer. */
+static void addmm_decompose(C *c, Graph *g, Node *n) {
+    Value *bias = node_in(n, "self"), *a = node_operand(n, 1), *b = node_operand(n, 2);
+    if (!ranks_are(c, n, a, 2, b, 2))
+        return;
+    bool plain = node_double(n, "beta") == 1 && node_double(n, "alpha") == 1;
+    if (plain && b->constant && bias->constant && bias->type.rank == 1 &&
+        bias->type.dim[0] == b->type.dim[1])
+        value_replace(g, n->out[0],
+                      MAKE("corten::linear", arg_value(a), arg_value(constant_transposed(c, g, b)),
+                           arg_value(bias)));
+    else
+        add_product(g, n, product(c, g, n, a, b));
+}
+
+static void addmv_decompose(C *c, Graph *g, Node *n) {
+    Value *a = node_operand(n, 1), *b = node_operand(n, 2);
+    if (ranks_are(c, n, a, 2, b, 1))
+        add_product(g, n, MAKE("aten::matmul", arg_value(a), arg_value(b)));
+}
+
+static void baddbmm_decompose(C *c, Graph *g, Node *n) {
+    Value *a = node_operand(n, 1), *b = node_operand(n, 2);
+    if (ranks_are(c, n, a, 3, b, 3))
+        add_product(g, n, product(c, g, n, a, b));
+}
+
+/* The sum over batches of a product is one product: batch and depth are summed alike. */
+static void addbmm_decompose(C *c, Graph *g, Node *n) {
+    Value *a = node_operand(n, 1), *b = node_operand(n, 2);
+    if (!ranks_are(c, n, a, 3, b, 3))
+        return;
+    const int64_t *p = a->type.dim, *q = b->type.dim;
+    if (p[0] != q[0] || p[2] != q[1]) {
+        shapes_mismatch(c, n, &a->type, &b->type);
+        return;
+    }
+    int64_t left[2] = {p[1], p[0] * p[2]}, right[2] = {q[0] * q[1], q[2]};
+    a = MAKE("aten::reshape", arg_value(transposed(c, g, n, a, 0, 1)), arg_ints(c, 2, left));
+    b = MAKE("aten::reshape", arg_value(b), arg_ints(c, 2, right));
+    add_product(g, n, product(c, g, n, a, b));
+}
+
+static void outer_decompose(C *c, Graph *g, Node *n) {
+    Value *a = node_operand(n, 0), *b = node_operand(n, 1);
+    if (!ranks_are(c, n, a, 1, b, 1))
+        return;
+    a = MAKE("aten::unsqueeze", arg_value(a), arg_int(1));
+    value_replace(g, n->out[0], MAKE("aten::mul.Tensor", arg_value(a), arg_value(b)));
+}
+
+/* out[..., k] = sum over i, j of x[..., i] * w[k][i][j] * y[..., j]: a linear layer on the outer
+ * products of x and y. */
+static void bilinear_decompose(C *c, Graph *g, Node *n) {
+    Value *x = node_operand(n, 0), *y = node_operand(n, 1), *w = node_in(n, "weight");
+    const Value *bias = node_in(n, "bias");
+    int rank = x->type.rank;
+    if (rank < 1 || rank >= MAX_RANK || y->type.rank != rank || w->type.rank != 3 ||
+        x->type.dim[rank - 1] != w->type.dim[1] || y->type.dim[rank - 1] != w->type.dim[2]) {
+        shapes_mismatch(c, n, &x->type, &y->type);
+        return;
+    }
+    int64_t dim[MAX_RANK], flat[2] = {w->type.dim[0], w->type.dim[1] * w->type.dim[2]};
+    memcpy(dim, x->type.dim, sizeof dim);
+    dim[rank - 1] = flat[1];
+    Value *column = MAKE("aten::unsqueeze", arg_value(x), arg_int(-1));
+    Value *row = MAKE("aten::unsqueeze", arg_value(y), arg_int(-2));
+    Value *outer = MAKE("aten::mul.Tensor", arg_value(column), arg_value(row));
+    outer = MAKE("aten::reshape", arg_value(outer), arg_ints(c, rank, dim));
+    Value *matrix;
+    if (w->constant) {
+        Array *a = array_new(c, w->constant->dtype, 2, flat);
+        memcpy(a->data, w->constant->data, (size_t)array_bytes(a));
+        matrix = value_constant(g, w->name, a);
+        matrix->type = type_make(w->type.dtype, 2, flat);
+        matrix->grid = w->grid;
+    } else {
+        matrix = MAKE("aten::reshape", arg_value(w), arg_ints(c, 2, flat));
+    }
+    value_replace(g, n->out[0],
+                  MAKE("aten::linear", arg_value(outer), arg_value(matrix),
+                       bias ? arg_value((Value *)bias) : arg_none()));
+}
+
+/* ---- einsum --------------------------------------------------------------------------------- */
+
+#define LABELS (52 + MAX_RANK) /* letters, and the dims that "..." stands for */
+
+typedef struct { /* a tensor with a label for each dim */
+    Value *value;
+    int rank;
+    int label[MAX_RANK];
+} Term;
+
+static int label_of(char ch) {
+    return ch >= 'a' && ch <= 'z' ? ch - 'a' : ch >= 'A' && ch <= 'Z' ? ch - 'A' + 26 : -1;
+}
+
+/* Reads labels up to ',', '-' or the end; dims of "..." are numbered from the right. `hidden` is
+ * how many dims "..." has here. NULL when malformed. */
+static const char *term_parse(const char *s, int hidden, Term *t) {
+    t->rank = 0;
+    for (; *s && *s != ',' && *s != '-'; s++) {
+        if (*s == ' ')
+            continue;
+        if (strncmp(s, "...", 3) == 0) {
+            for (int k = hidden - 1; k >= 0; k--) {
+                if (t->rank == MAX_RANK)
+                    return NULL;
+                t->label[t->rank++] = 52 + k;
+            }
+            s += 2;
+            continue;
+        }
+        if (label_of(*s) < 0 || t->rank == MAX_RANK)
+            return NULL;
+        t->label[t->rank++] = label_of(*s);
+    }
+    return s;
+}
+
+static int term_letters(const char *s) {
+    int count = 0;
+    for (; *s && *s != ',' && *s != '-'; s++)
+        count += label_of(*s) >= 0;
+    return count;
+}
+
+static int term_find(const Term *t, int label) {
+    for (int k = 0; k < t->rank; k++)
+        if (t->label[k] == label)
+            return k;
+    return -1;
+}
+
+static bool term_repeats(const Term *t) {
+    for (int k = 0; k < t->rank; k++)
+        if (term_find(t, t->label[k]) != k)
+            return true;
+    return false;
+}
+
+/* t with its dims in the order of `label`, all of which it has. */
+static void term_permute(C *c, Graph *g, Node *n, Term *t, int count, const int *label) {
+    int64_t perm[MAX_RANK];
+    bool same = true;
+    for (int k = 0; k < count; k++) {
+        perm[k] = term_find(t, label[k]);
+        same = same && perm[k] == k;
+    }
+    if (!same)
+        t->value = MAKE("aten::permute", arg_value(t->value), arg_ints(c, count, perm));
+    memcpy(t->label, label, (size_t)count * sizeof *label);
+}
+
+/* Sums over the labels that nobody else has. */
+static void term_sum(C *c, Graph *g, Node *n, Term *t, const bool *needed) {
+    int64_t dim[MAX_RANK];
+    int count = 0, kept = 0;
+    for (int k = 0; k < t->rank; k++)
+        if (!needed[t->label[k]])
+            dim[count++] = k;
+        else
+            t->label[kept++] = t->label[k];
+    t->rank = kept;
+    if (count > 0)
+        t->value = MAKE("aten::sum.dim_IntList", arg_value(t->value), arg_ints(c, count, dim));
+}
+
+typedef struct { /* labels of a product of two terms by where they stand */
+    int count[4];
+    int label[4][MAX_RANK];
+} Roles;
+enum { BATCH, LEFT, RIGHT, SUMMED };
+
+static void roles_add(Roles *r, int role, int label) {
+    if (r->count[role] < MAX_RANK)
+        r->label[role][r->count[role]++] = label;
+}
+
+/* t's dims in the order of three roles, each role one dim. */
+static Value *term_matrix(C *c, Graph *g, Node *n, Term *t, const Roles *r, const int role[3]) {
+    int label[MAX_RANK], count = 0;
+    int64_t dim[3] = {1, 1, 1};
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < r->count[role[k]]; i++)
+            label[count++] = r->label[role[k]][i];
+    term_permute(c, g, n, t, count, label);
+    for (int k = 0, d = 0; k < 3; k++)
+        for (int i = 0; i < r->count[role[k]]; i++)
+            dim[k] *= t->value->type.dim[d++];
+    return MAKE("aten::reshape", arg_value(t->value), arg_ints(c, 3, dim));
+}
+
+/* a * b summed over labels that are not needed; the result's labels are batch, left, right. */
+static bool term_multiply(C *c, Graph *g, Node *n, Term *a, Term *b, const bool *needed) {
+    Roles r = {0};
+    int64_t dim[MAX_RANK], size[LABELS];
+    for (int k = 0; k < a->rank; k++) {
+        int other = term_find(b, a->label[k]);
+        size[a->label[k]] = a->value->type.dim[k];
+        if (other >= 0 && b->value->type.dim[other] != a->value->type.dim[k])
+            return shapes_mismatch(c, n, &a->value->type, &b->value->type);
+        roles_add(&r, other < 0 ? LEFT : needed[a->label[k]] ? BATCH : SUMMED, a->label[k]);
+    }
+    for (int k = 0; k < b->rank; k++)
+        if (term_find(a, b->label[k]) < 0) {
+            size[b->label[k]] = b->value->type.dim[k];
+            roles_add(&r, RIGHT, b->label[k]);
+        }
+    if (r.count[BATCH] + r.count[LEFT] + r.count[RIGHT] > MAX_RANK)
+        return shapes_mismatch(c, n, &a->value->type, &b->value->type);
+    Value *x = term_matrix(c, g, n, a, &r, (int[]){BATCH, LEFT, SUMMED});
+    Value *y = term_matrix(c, g, n, b, &r, (int[]){BATCH, SUMMED, RIGHT});
+    a->rank = 0;
+    for (int role = BATCH; role <= RIGHT; role++)
+        for (int i = 0; i < r.count[role]; i++) {
+            dim[a->rank] = size[r.label[role][i]];
+            a->label[a->rank++] = r.label[role][i];
+        }
+    Value *z = MAKE("aten::matmul", arg_value(x), arg_value(y));
+    a->value = MAKE("aten::reshape", arg_value(z), arg_ints(c, a->rank, dim));
+    return true;
+}
+
+static bool einsum_refuse(C *c, const Node *n, const char *why) {
+    diag_error(c, DIAG_MODEL, &n->loc, "einsum '%s': %s", node_string(n, "equation"), why);
+    return false;
+}
+
+/* Terms and result of the equation; without "->" the labels that stand once, in order. */
+static bool einsum_parse(C *c, const Node *n, int count, Value **operand, Term *term, Term *out) {
+    const char *s = node_string(n, "equation");
+    int seen[LABELS] = {0}, hidden = 0;
+    for (int i = 0; i < count; i++) {
+        int own = operand[i]->type.rank - term_letters(s);
+        const char *end = own < 0 ? NULL : term_parse(s, own, &term[i]);
+        if (!end || term[i].rank != operand[i]->type.rank || (i + 1 < count && *end != ','))
+            return einsum_refuse(c, n, "does not fit its operands");
+        if (term_repeats(&term[i]))
+            return einsum_refuse(c, n,
+                                 "a label twice in one operand (a diagonal) is not supported");
+        term[i].value = operand[i];
+        hidden = own > hidden ? own : hidden;
+        for (int k = 0; k < term[i].rank; k++)
+            seen[term[i].label[k]]++;
+        s = i + 1 < count ? end + 1 : end;
+    }
+    out->rank = 0;
+    if (*s == '-') {
+        if (s[1] != '>' || !term_parse(s + 2, hidden, out) || term_repeats(out))
+            return einsum_refuse(c, n, "malformed result");
+        for (int k = 0; k < out->rank; k++)
+            if (!seen[out->label[k]])
+                return einsum_refuse(c, n, "a label of the result is in no operand");
+        return true;
+    }
+    for (int k = MAX_RANK - 1; k >= 0; k--)
+        if (seen[52 + k])
+            out->label[out->rank++] = 52 + k;
+    for (char ch = 'A'; ch <= 'z' && out->rank < MAX_RANK; ch++)
+        if (label_of(ch) >= 0 && seen[label_of(ch)] == 1)
+            out->label[out->rank++] = label_of(ch);
+    return *s == 0 || einsum_refuse(c, n, "malformed");
+}
+
+/* Left to right; a label is needed while a later operand or the result has it. */
+static void einsum_needed(const Term *out, int from, int count, const Term *term, bool *needed) {
+    memset(needed, 0, LABELS * sizeof *needed);
+    for (int k = 0; k < out->rank; k++)
+        needed[out->label[k]] = true;
+    for (int i = from; i < count; i++)
+        for (int k = 0; k < term[i].rank; k++)
+            needed[term[i].label[k]] = true;
+}
+
+#define EINSUM_OPERANDS 16
+
+static void einsum_decompose(C *c, Graph *g, Node *n) {
+    Value *operand[EINSUM_OPERANDS];
+    int count = node_values(n, "tensors", operand, EINSUM_OPERANDS);
+    Term term[EINSUM_OPERANDS], out;
+    bool needed[LABELS];
+    if (count < 1 || count >= EINSUM_OPERANDS) {
+        einsum_refuse(c, n, "needs 1 to 15 operands");
+        return;
+    }
+    if (!einsum_parse(c, n, count, operand, term, &out))
+        return;
+    for (int i = 1; i < count; i++) {
+        einsum_needed(&out, i + 1, count, term, needed);
+        for (int k = 0; k < term[0].rank; k++)
+            needed[term[0].label[k]] = true;
+        term_sum(c, g, n, &term[i], needed);
+        einsum_needed(&out, i, count, term, needed);
+        term_sum(c, g, n, &term[0], needed);
+        einsum_needed(&out, i + 1, count, term, needed);
+        if (!term_multiply(c, g, n, &term[0], &term[i], needed))
+            return;
+    }
+    einsum_needed(&out, count, count, term, needed);
+    term_sum(c, g, n, &term[0], needed);
+    term_permute(c, g, n, &term[0], out.rank, out.label);
+    value_replace(g, n->out[0], term[0].value);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static const Op rows[] = {
+    {.schema = "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+     COMPOSITE(linear_decompose)},
+    {.schema = "aten::matmul(Tensor self, Tensor other) -> Tensor", COMPOSITE(matmul_decompose)},
+    {.schema = "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
+     COMPOSITE(matmul_decompose)},
+    {.schema = "aten::mm(Tensor self, Tensor mat2) -> Tensor", COMPOSITE(mm_decompose)},
+    {.schema = "aten::bmm(Tensor self, Tensor mat2) -> Tensor", COMPOSITE(bmm_decompose)},
+    {.schema = "aten::mv(Tensor self, Tensor vec) -> Tensor", COMPOSITE(mv_decompose)},
+    {.schema = "aten::dot(Tensor self, Tensor tensor) -> Tensor", COMPOSITE(dot_decompose)},
+    {.schema = "aten::vdot(Tensor self, Tensor other) -> Tensor", COMPOSITE(dot_decompose)},
+    {.schema = "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar "
+               "alpha=1) -> Tensor",
+     COMPOSITE(addmm_decompose)},
+    {.schema = "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) "
+               "-> Tensor",
+     COMPOSITE(addmv_decompose)},
+    {.schema = "aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar "
+               "alpha=1) -> Tensor",
+     COMPOSITE(baddbmm_decompose)},
+    {.schema = "aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar "
+               "alpha=1) -> Tensor",
+     COMPOSITE(addbmm_decompose)},
+    {.schema = "aten::outer(Tensor self, Tensor vec2) -> Tensor", COMPOSITE(outer_decompose)},
+    {.schema = "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> "
+               "Tensor",
+     COMPOSITE(bilinear_decompose)},
+    {.schema = "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
+     COMPOSITE(einsum_decompose)},
+    {.schema = "corten::linear(Tensor input, Tensor weight, Tensor? bias) -> Tensor",
+     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE,
+     .shape = linear_shape,
+     .eval = linear_eval,
+     .quant = {.in = {Q_ACT, Q_WEIGHT, Q_BIAS}, .out = {Q_ACT}, .weight_axis = 0},
+     .lower = linear_lower},
+    {.schema = "corten::matmul(Tensor lhs, Tensor rhs) -> Tensor",
+     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_ANY_ORDER | OP_LOGICAL_OUTPUT,
+     .shape = matmul_shape,
+     .eval = matmul_eval,
+     .quant = {.in = {Q_ACT, Q_ACT}, .out = {Q_ACT}},
+     .lower = matmul_lower},
+};
+
+OPS_FAMILY(linear, rows);
