@@ -1,0 +1,687 @@
+/* Reductions over dims. ATen's rows decompose into a scaled sum (sum, mean, and what is built of
+ * them: variances, norms), an extremum (amax, any ...), the place of an extremum, and a running
+ * sum; these have kernels and read any physical order. */
+#include "ops/ops.h"
+
+#include <string.h>
+
+/* ---- which dims ----------------------------------------------------------------------------- */
+
+typedef struct {
+    bool reduced[MAX_RANK];
+    int64_t count; /* elements that go into one */
+} Dims;
+
+/* The dims of argument `name`: one int, a list, or all if there are none. */
+static Dims dims_read(C *c, const Node *n, const char *name, const Type *x) {
+    Dims d = {.count = 1};
+    const Schema *s = op_schema(n->op);
+    const Arg *arg = NULL;
+    for (int i = 0; i < s->arg_count; i++)
+        if (strcmp(s->arg[i].name, name) == 0)
+            arg = &n->arg[i];
+    int64_t list[MAX_RANK];
+    int count = 0;
+    if (arg && arg->kind == ARG_INT) {
+        list[0] = arg->u.i;
+        count = 1;
+    } else if (arg && arg->kind == ARG_LIST) {
+        count = node_ints(n, name, list, MAX_RANK);
+    }
+    for (int i = 0; i < count && x->rank > 0; i++)
+        d.reduced[dim_wrap(c, n, list[i], x->rank)] = true;
+    for (int k = 0; k < x->rank; k++) {
+        d.reduced[k] = d.reduced[k] || count == 0;
+        d.count *= d.reduced[k] ? x->dim[k] : 1;
+    }
+    return d;
+}
+
+static Arg dims_arg(C *c, const Dims *d, int rank) {
+    int64_t list[MAX_RANK];
+    int count = 0;
+    for (int k = 0; k < rank; k++)
+        if (d->reduced[k])
+            list[count++] = k;
+    return arg_ints(c, count, list);
+}
+
+static void reduced_type(Node *n, DType dtype, const Dims *d, bool keepdim) {
+    const Type *x = &node_in(n, "input")->type;
+    int64_t dim[MAX_RANK];
+    int rank = 0;
+    for (int k = 0; k < x->rank; k++)
+        if (!d->reduced[k] || keepdim)
+            dim[rank++] = d->reduced[k] ? 1 : x->dim[k];
+    node_set_type(n, 0, dtype, rank, dim);
+}
+
+/* Of internal rows: `dim` lists the dims exactly; an empty list reduces nothing. */
+static Dims own_dims(C *c, const Node *n) {
+    const Type *x = &node_in(n, "input")->type;
+    int64_t any[MAX_RANK];
+    if (node_arg(n, "dim")->kind == ARG_LIST && node_ints(n, "dim", any, MAX_RANK) == 0)
+        return (Dims){.count = 1};
+    return dims_read(c, n, "dim", x);
+}
+
+/* ---- walking -------------------------------------------------------------------------------- */
+
+typedef struct { /* dims of a loop, outermost first, with element strides in the input */
+    int count;
+    int64_t dim[MAX_RANK], stride[MAX_RANK];
+} Loop;
+
+static void loop_add(Loop *l, int64_t dim, int64_t stride) {
+    l->dim[l->count] = dim;
+    l->stride[l->count++] = stride;
+}
+
+/* The loop over kept dims in logical order, and that over reduced ones. */
+static void loops_logical(const Type *x, const Dims *d, Loop *kept, Loop *reduced) {
+    int64_t stride[MAX_RANK], step = 1;
+    for (int k = x->rank - 1; k >= 0; k--) {
+        stride[k] = step;
+        step *= x->dim[k];
+    }
+    *kept = *reduced = (Loop){0};
+    for (int k = 0; k < x->rank; k++)
+        loop_add(d->reduced[k] ? reduced : kept, x->dim[k], stride[k]);
+}
+
+static int64_t loop_size(const Loop *l) {
+    return dims_count(l->count, l->dim);
+}
+
+/* The offset of the loop's i-th step. */
+static int64_t loop_offset(const Loop *l, int64_t i) {
+    int64_t offset = 0;
+    for (int k = l->count - 1; k >= 0; k--) {
+        offset += i % l->dim[k] * l->stride[k];
+        i /= l->dim[k];
+    }
+    return offset;
+}
+
+/* The offsets of all steps: the reduced dims are walked once for every output. */
+static int64_t *loop_offsets(C *c, const Loop *l, int64_t *count) {
+    *count = loop_size(l);
+    int64_t *offset = NEW_ARRAY(c, int64_t, *count + 1);
+    for (int64_t i = 0; i < *count; i++)
+        offset[i] = loop_offset(l, i);
+    return offset;
+}
+
+/* ---- scaled sum ----------------------------------------------------------------------------- */
+
+static void sum_shape(C *c, Node *n) {
+    Dims d = own_dims(c, n);
+    reduced_type(n, node_in(n, "input")->type.dtype, &d, node_bool(n, "keepdim"));
+}
+
+static void sum_eval(C *c, Node *n) {
+    const Array *x = eval_in(c, n, "input");
+    Array *y = eval_out(c, n, 0);
+    Dims d = own_dims(c, n);
+    Loop kept, reduced;
+    loops_logical(&node_in(n, "input")->type, &d, &kept, &reduced);
+    int64_t count;
+    const int64_t *offset = loop_offsets(c, &reduced, &count);
+    double factor = node_double(n, "factor");
+    for (int64_t i = 0; i < loop_size(&kept); i++) {
+        int64_t base = loop_offset(&kept, i), whole = 0;
+        double sum = 0;
+        if (x->dtype == DT_F32)
+            for (int64_t k = 0; k < count; k++)
+                sum += ((const float *)x->data)[base + offset[k]];
+        else
+            for (int64_t k = 0; k < count; k++)
+                whole += array_get_int(x, base + offset[k]);
+        if (x->dtype == DT_F32)
+            array_set(y, i, sum * factor);
+        else
+            array_set_int(y, i, whole);
+    }
+}
+
+/* Fills 6 dims of a kernel from a loop, padded in front with ones, dims of one left out and
+ * neighbours merged where they are one run. False if more than 6 are left. */
+static bool loop_pack(const Loop *l, int32_t dim[6], int32_t stride[6]) {
+    int used = 6;
+    for (int k = 0; k < 6; k++) {
+        dim[k] = 1;
+        stride[k] = 0;
+    }
+    for (int k = l->count - 1; k >= 0; k--) {
+        if (l->dim[k] == 1)
+            continue;
+        if (used < 6 && l->stride[k] == (int64_t)stride[used] * dim[used]) {
+            dim[used] *= (int32_t)l->dim[k];
+            continue;
+        }
+        if (used == 0)
+            return false;
+        used--;
+        dim[used] = (int32_t)l->dim[k];
+        stride[used] = (int32_t)l->stride[k];
+    }
+    return true;
+}
+
+/* The kept dims in the physical order of the output, and the reduced ones from the outermost in,
+ * with physical strides of the input. */
+static void loops_physical(const Node *n, const Dims *d, Loop *kept, Loop *reduced) {
+    const Value *x = node_in(n, "input"), *y = n->out[0];
+    int64_t stride[MAX_RANK];
+    int source[MAX_RANK], rank = 0;
+    value_strides(x, stride);
+    *kept = *reduced = (Loop){0};
+    bool keepdim = y->type.rank == x->type.rank;
+    for (int k = 0; k < x->type.rank; k++)
+        if (keepdim || !d->reduced[k])
+            source[rank++] = k;
+    for (int p = 0; p < y->type.rank; p++) {
+        int k = source[y->order[p]];
+        if (!d->reduced[k])
+            loop_add(kept, x->type.dim[k], stride[k]);
+    }
+    for (int p = 0; p < x->type.rank; p++)
+        if (d->reduced[x->order[p]])
+            loop_add(reduced, x->type.dim[x->order[p]], stride[x->order[p]]);
+}
+
+static void too_many_dims(C *c, const Node *n) {
+    const Type *x = &node_in(n, "input")->type;
+    diag_error(c, DIAG_MODEL, &n->loc, "reduction of %s needs more than 6 loops",
+               shape_text(c, x->rank, x->dim));
+}
+
+static void sum_lower(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "input");
+    if (value_storage(x) != DT_I8) {
+        diag_error(c, DIAG_MODEL, &n->loc, "a sum of %s values has no integer form",
+                   dtype_name(value_storage(x)));
+        return;
+    }
+    Dims d = own_dims(c, n);
+    Loop kept, reduced;
+    loops_physical(n, &d, &kept, &reduced);
+    Call *call = call_new(c, g, n, CTN_KERNEL_reduce_sum_s8);
+    CtnReduceSumS8Args *a = call->args;
+    if (!loop_pack(&kept, a->dim, a->in_stride) ||
+        !loop_pack(&reduced, a->reduced, a->reduced_stride))
+        too_many_dims(c, n);
+    a->input_zero_point = value_zero_point(x);
+    a->output_zero_point = value_zero_point(n->out[0]);
+    multiplier_from(node_double(n, "factor") * value_scale(x) / value_scale(n->out[0]),
+                    &a->multiplier, &a->shift);
+    store_clamp(n, &a->clamp_min, &a->clamp_max);
+    call_in(call, &a->input, x);
+    call_out(call, &a->output, node_result(n));
+    store_table(c, call, &a->table, n);
+}
+
+/* ---- extrema -------------------------------------------------------------------------------- */
+
+static bool is_better(double a, double b, bool minimum) {
+    return isnan(a) ? !isnan(b) : minimum ? a < b : a > b;
+}
+
+/* The place of the first extremum among `count` offsets from base. */
+static int64_t extremum(const Array *x, int64_t base, const int64_t *offset, int64_t count,
+                        bool minimum) {
+    int64_t best = 0;
+    for (int64_t k = 1; k < count; k++)
+        if (is_better(array_get(x, base + offset[k]), array_get(x, base + offset[best]), minimum))
+            best = k;
+    return best;
+}
+
+static void extremum_run(C *c, Node *n, bool place) {
+    const Array *x = eval_in(c, n, "input");
+    Array *y = eval_out(c, n, 0);
+    Dims d = own_dims(c, n);
+    Loop kept, reduced;
+    loops_logical(&node_in(n, "input")->type, &d, &kept, &reduced);
+    int64_t count;
+    const int64_t *offset = loop_offsets(c, &reduced, &count);
+    bool minimum = node_bool(n, "minimum");
+    for (int64_t i = 0; count > 0 && i < loop_size(&kept); i++) {
+        int64_t base = loop_offset(&kept, i);
+        int64_t best = extremum(x, base, offset, count, minimum);
+        if (place)
+            array_set_int(y, i, best);
+        else if (dtype_is_float(x->dtype))
+            array_set(y, i, array_get(x, base + offset[best]));
+        else
+            array_set_int(y, i, array_get_int(x, base + offset[best]));
+    }
+}
+
+static void max_shape(C *c, Node *n) {
+    Dims d = own_dims(c, n);
+    if (d.count == 0)
+        diag_error(c, DIAG_MODEL, &n->loc, "the extremum of no elements is not defined");
+    reduced_type(n, node_in(n, "input")->type.dtype, &d, node_bool(n, "keepdim"));
+}
+
+static void max_eval(C *c, Node *n) {
+    extremum_run(c, n, false);
+}
+
+static void max_lower(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "input");
+    if (dtype_size(value_storage(x)) != 1) {
+        diag_error(c, DIAG_MODEL, &n->loc, "an extremum of %s values has no integer form",
+                   dtype_name(value_storage(x)));
+        return;
+    }
+    Dims d = own_dims(c, n);
+    Loop kept, reduced;
+    loops_physical(n, &d, &kept, &reduced);
+    Call *call = call_new(c, g, n, CTN_KERNEL_reduce_max_s8);
+    CtnReduceMaxS8Args *a = call->args;
+    if (!loop_pack(&kept, a->dim, a->in_stride) ||
+        !loop_pack(&reduced, a->reduced, a->reduced_stride))
+        too_many_dims(c, n);
+    a->mode = node_bool(n, "minimum");
+    call_in(call, &a->input, x);
+    call_out(call, &a->output, node_result(n));
+    store_table(c, call, &a->table, n);
+}
+
+static void argmax_shape(C *c, Node *n) {
+    Dims d = own_dims(c, n);
+    if (d.count == 0)
+        diag_error(c, DIAG_MODEL, &n->loc, "the place of an extremum of no elements is undefined");
+    reduced_type(n, DT_I64, &d, node_bool(n, "keepdim"));
+}
+
+static void argmax_eval(C *c, Node *n) {
+    extremum_run(c, n, true);
+}
+
+/* ---- running sum ---------------------------------------------------------------------------- */
+
+static void cumsum_shape(C *c, Node *n) {
+    const Type *x = &node_in(n, "input")->type;
+    if (x->rank > 0)
+        dim_wrap(c, n, node_int(n, "dim"), x->rank);
+    shape_same(c, n);
+}
+
+static void cumsum_eval(C *c, Node *n) {
+    const Array *x = eval_in(c, n, "input");
+    Array *y = eval_out(c, n, 0);
+    Dims d = own_dims(c, n);
+    Loop kept, reduced;
+    loops_logical(&node_in(n, "input")->type, &d, &kept, &reduced);
+    int64_t count;
+    const int64_t *offset = loop_offsets(c, &reduced, &count);
+    for (int64_t i = 0; i < loop_size(&kept); i++) {
+        int64_t base = loop_offset(&kept, i), whole = 0;
+        double sum = 0;
+        for (int64_t k = 0; k < count; k++) {
+            if (dtype_is_float(x->dtype))
+                array_set(y, base + offset[k], sum += array_get(x, base + offset[k]));
+            else
+                array_set_int(y, base + offset[k], whole += array_get_int(x, base + offset[k]));
+        }
+    }
+}
+
+/* ---- ATen's rows ---------------------------------------------------------------------------- */
+
+static bool has_arg(const Node *n, const char *name) {
+    const Schema *s = op_schema(n->op);
+    for (int i = 0; i < s->arg_count; i++)
+        if (strcmp(s->arg[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool keepdim_of(const Node *n) {
+    return has_arg(n, "keepdim") && node_bool(n, "keepdim");
+}
+
+static Value *convert(Graph *g, Node *n, Value *x, DType dtype) {
+    return x->type.dtype == dtype ? x : MAKE("aten::to.dtype", arg_value(x), arg_dtype(dtype));
+}
+
+/* The operand in the dtype that the sum has: `dtype`, its own if float, else int64. */
+static Value *summand(Graph *g, Node *n) {
+    Value *x = node_in(n, "self");
+    if (has_arg(n, "dtype") && node_arg(n, "dtype")->kind == ARG_DTYPE)
+        return convert(g, n, x, node_arg(n, "dtype")->u.dtype);
+    return dtype_is_float(x->type.dtype) ? x : convert(g, n, x, DT_I64);
+}
+
+static Value *sum_node(C *c, Graph *g, Node *n, Value *x, const Dims *d, bool keepdim,
+                       double factor) {
+    return MAKE("corten::reduce_sum", arg_value(x), dims_arg(c, d, x->type.rank), arg_bool(keepdim),
+                arg_float(factor));
+}
+
+static Value *max_node(C *c, Graph *g, Node *n, Value *x, const Dims *d, bool keepdim,
+                       bool minimum) {
+    return MAKE("corten::reduce_max", arg_value(x), dims_arg(c, d, x->type.rank), arg_bool(keepdim),
+                arg_bool(minimum));
+}
+
+static void sum_decompose(C *c, Graph *g, Node *n) {
+    Value *x = summand(g, n);
+    Dims d = dims_read(c, n, "dim", &x->type);
+    value_replace(g, n->out[0], sum_node(c, g, n, x, &d, keepdim_of(n), 1));
+}
+
+static Value *mean_node(C *c, Graph *g, Node *n, Value *x, const Dims *d, bool keepdim) {
+    if (!dtype_is_float(x->type.dtype) || d->count == 0)
+        diag_error(c, DIAG_MODEL, &n->loc, "mean of %s%s: needs float elements",
+                   dtype_name(x->type.dtype), shape_text(c, x->type.rank, x->type.dim));
+    return sum_node(c, g, n, x, d, keepdim, d->count ? 1.0 / (double)d->count : 0);
+}
+
+static Value *mean_operand(Graph *g, Node *n) {
+    Value *x = node_in(n, "self");
+    if (has_arg(n, "dtype") && node_arg(n, "dtype")->kind == ARG_DTYPE)
+        return convert(g, n, x, node_arg(n, "dtype")->u.dtype);
+    return x;
+}
+
+static void mean_decompose(C *c, Graph *g, Node *n) {
+    Value *x = mean_operand(g, n);
+    Dims d = dims_read(c, n, "dim", &x->type);
+    value_replace(g, n->out[0], mean_node(c, g, n, x, &d, keepdim_of(n)));
+}
+
+/* How much less than the count a variance divides by. */
+static double correction_of(const Node *n) {
+    if (has_arg(n, "unbiased"))
+        return node_bool(n, "unbiased");
+    return node_has(n, "correction") ? node_double(n, "correction") : 1;
+}
+
+/* The variance as the scaled sum of squared distances to the mean; *mean gets its keepdim form. */
+static Value *variance_node(C *c, Graph *g, Node *n, const Dims *d, Value **mean) {
+    Value *x = node_in(n, "self");
+    double divisor = (double)d->count - correction_of(n);
+    if (!dtype_is_float(x->type.dtype) || d->count == 0 || divisor <= 0)
+        diag_error(c, DIAG_MODEL, &n->loc,
+                   "variance of %s over %lld elements with correction %g is not defined",
+                   dtype_name(x->type.dtype), (long long)d->count, correction_of(n));
+    *mean = mean_node(c, g, n, x, d, true);
+    Value *away = MAKE("aten::sub.Tensor", arg_value(x), arg_value(*mean));
+    Value *square = MAKE("aten::mul.Tensor", arg_value(away), arg_value(away));
+    return sum_node(c, g, n, square, d, keepdim_of(n), divisor > 0 ? 1 / divisor : 0);
+}
+
+/* var, std and, with two outputs, var_mean, std_mean. */
+static void variance_decompose(C *c, Graph *g, Node *n, bool root) {
+    Value *x = node_in(n, "self"), *mean;
+    Dims d = dims_read(c, n, "dim", &x->type);
+    Value *y = variance_node(c, g, n, &d, &mean);
+    if (root)
+        y = MAKE("aten::sqrt", arg_value(y));
+    value_replace(g, n->out[0], y);
+    if (n->out_count > 1)
+        value_replace(g, n->out[1], keepdim_of(n) ? mean : mean_node(c, g, n, x, &d, false));
+}
+
+static void var_decompose(C *c, Graph *g, Node *n) {
+    variance_decompose(c, g, n, false);
+}
+
+static void std_decompose(C *c, Graph *g, Node *n) {
+    variance_decompose(c, g, n, true);
+}
+
+static void amax_decompose(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "self");
+    Dims d = dims_read(c, n, "dim", &x->type);
+    bool minimum = strstr(op_schema(n->op)->name, "min") != NULL;
+    value_replace(g, n->out[0], max_node(c, g, n, x, &d, keepdim_of(n), minimum));
+}
+
+static void aminmax_decompose(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "self");
+    Dims d = dims_read(c, n, "dim", &x->type);
+    value_replace(g, n->out[0], max_node(c, g, n, x, &d, keepdim_of(n), true));
+    value_replace(g, n->out[1], max_node(c, g, n, x, &d, keepdim_of(n), false));
+}
+
+/* Places are counted over all elements when there is no dim. */
+static Value *place_node(C *c, Graph *g, Node *n, bool keepdim, bool minimum) {
+    Value *x = node_in(n, "self");
+    int rank = x->type.rank;
+    int64_t all = -1, one[MAX_RANK];
+    if (node_has(n, "dim") && rank > 0)
+        return MAKE("corten::argmax", arg_value(x),
+                    arg_int(dim_wrap(c, n, node_int(n, "dim"), rank)), arg_bool(keepdim),
+                    arg_bool(minimum));
+    Value *flat = MAKE("aten::reshape", arg_value(x), arg_ints(c, 1, &all));
+    Value *y =
+        MAKE("corten::argmax", arg_value(flat), arg_int(0), arg_bool(false), arg_bool(minimum));
+    for (int k = 0; k < rank; k++)
+        one[k] = 1;
+    return keepdim ? MAKE("aten::reshape", arg_value(y), arg_ints(c, rank, one)) : y;
+}
+
+static void argmax_decompose(C *c, Graph *g, Node *n) {
+    bool minimum = strstr(op_schema(n->op)->name, "min") != NULL;
+    value_replace(g, n->out[0], place_node(c, g, n, node_bool(n, "keepdim"), minimum));
+}
+
+/* max.dim, min.dim: the extremum and its place. */
+static void max_dim_decompose(C *c, Graph *g, Node *n) {
+    bool minimum = strstr(op_schema(n->op)->name, "min") != NULL;
+    amax_decompose(c, g, n);
+    value_replace(g, n->out[1], place_node(c, g, n, node_bool(n, "keepdim"), minimum));
+}
+
+/* any is the maximum of what is true, all the minimum. */
+static void any_decompose(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "self");
+    Dims d = dims_read(c, n, "dim", &x->type);
+    if (x->type.dtype != DT_BOOL)
+        x = MAKE("aten::ne.Scalar", arg_value(x), arg_int(0));
+    bool all = strcmp(op_schema(n->op)->name, "aten::all") == 0;
+    value_replace(g, n->out[0], max_node(c, g, n, x, &d, keepdim_of(n), all));
+}
+
+static Value *slice(Graph *g, Node *n, Value *x, int dim, int64_t start, int64_t stop) {
+    return MAKE("aten::slice.Tensor", arg_value(x), arg_int(dim), arg_int(start), arg_int(stop));
+}
+
+/* Halves are multiplied until one is left: as few roundings as there can be. */
+static void prod_decompose(C *c, Graph *g, Node *n) {
+    Value *x = summand(g, n);
+    int64_t all = -1;
+    bool flat = !has_arg(n, "dim") || x->type.rank == 0;
+    if (flat)
+        x = MAKE("aten::reshape", arg_value(x), arg_ints(c, 1, &all));
+    int dim = flat ? 0 : dim_wrap(c, n, node_int(n, "dim"), x->type.rank);
+    if (x->type.dim[dim] == 0) {
+        diag_error(c, DIAG_MODEL, &n->loc, "the product of no elements is not supported");
+        return;
+    }
+    while (x->type.dim[dim] > 1) {
+        int64_t size = x->type.dim[dim], half = size / 2;
+        Value *y = MAKE("aten::mul.Tensor", arg_value(slice(g, n, x, dim, 0, half)),
+                        arg_value(slice(g, n, x, dim, half, 2 * half)));
+        Value *part[2] = {y, size % 2 ? slice(g, n, x, dim, 2 * half, size) : NULL};
+        x = part[1] ? MAKE("aten::cat", arg_values(c, 2, part), arg_int(dim)) : y;
+    }
+    if (flat || !keepdim_of(n))
+        x = MAKE("aten::squeeze.dim", arg_value(x), arg_int(dim));
+    value_replace(g, n->out[0], x);
+}
+
+static void cumsum_decompose(C *c, Graph *g, Node *n) {
+    (void)c;
+    value_replace(g, n->out[0],
+                  MAKE("corten::cumsum", arg_value(summand(g, n)), arg_int(node_int(n, "dim"))));
+}
+
+/* The p-norm over dims d. */
+static Value *norm_node(C *c, Graph *g, Node *n, Value *x, const Dims *d, double p, bool keepdim) {
+    if (p == 2) {
+        Value *square = MAKE("aten::mul.Tensor", arg_value(x), arg_value(x));
+        return MAKE("aten::sqrt", arg_value(sum_node(c, g, n, square, d, keepdim, 1)));
+    }
+    if (p == 0) {
+        Value *some = MAKE("aten::ne.Scalar", arg_value(x), arg_int(0));
+        return sum_node(c, g, n, convert(g, n, some, x->type.dtype), d, keepdim, 1);
+    }
+    Value *size = MAKE("aten::abs", arg_value(x));
+    if (isinf(p))
+        return max_node(c, g, n, size, d, keepdim, p < 0);
+    if (p == 1)
+        return sum_node(c, g, n, size, d, keepdim, 1);
+    Value *power = MAKE("aten::pow.Tensor_Scalar", arg_value(size), arg_float(p));
+    return MAKE("aten::pow.Tensor_Scalar", arg_value(sum_node(c, g, n, power, d, keepdim, 1)),
+                arg_float(1 / p));
+}
+
+static void norm_decompose(C *c, Graph *g, Node *n) {
+    const char *order = has_arg(n, "ord") ? "ord" : "p";
+    Value *x = mean_operand(g, n);
+    Dims d = dims_read(c, n, "dim", &x->type);
+    double p = has_arg(n, order) && node_has(n, order) ? node_double(n, order) : 2;
+    if (!dtype_is_float(x->type.dtype)) {
+        diag_error(c, DIAG_MODEL, &n->loc, "norm of %s: needs float elements",
+                   dtype_name(x->type.dtype));
+        return;
+    }
+    value_replace(g, n->out[0], norm_node(c, g, n, x, &d, p, keepdim_of(n)));
+}
+
+/* log(sum(exp(x - max))) + max */
+static void logsumexp_decompose(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "self");
+    if (!dtype_is_float(x->type.dtype))
+        x = convert(g, n, x, DT_F32);
+    Dims d = dims_read(c, n, "dim", &x->type);
+    bool keepdim = keepdim_of(n);
+    Value *top = max_node(c, g, n, x, &d, true, false);
+    Value *away = MAKE("aten::sub.Tensor", arg_value(x), arg_value(top));
+    Value *sum = sum_node(c, g, n, MAKE("aten::exp", arg_value(away)), &d, keepdim, 1);
+    Value *peak = keepdim ? top : max_node(c, g, n, x, &d, false, false);
+    value_replace(
+        g, n->out[0],
+        MAKE("aten::add.Tensor", arg_value(MAKE("aten::log", arg_value(sum))), arg_value(peak)));
+}
+
+static void count_nonzero_decompose(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "self");
+    Dims d = dims_read(c, n, "dim", &x->type);
+    Value *some = MAKE("aten::ne.Scalar", arg_value(x), arg_int(0));
+    value_replace(g, n->out[0], sum_node(c, g, n, convert(g, n, some, DT_I64), &d, false, 1));
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static const Op rows[] = {
+    {.schema = "aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+     COMPOSITE(sum_decompose)},
+    {.schema = "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? "
+               "dtype=None) -> Tensor",
+     COMPOSITE(sum_decompose)},
+    {.schema = "aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+     COMPOSITE(mean_decompose)},
+    {.schema = "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? "
+               "dtype=None) -> Tensor",
+     COMPOSITE(mean_decompose)},
+    {.schema = "aten::var(Tensor self, bool unbiased=True) -> Tensor", COMPOSITE(var_decompose)},
+    {.schema = "aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> "
+               "Tensor",
+     COMPOSITE(var_decompose)},
+    {.schema = "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
+               "bool keepdim=False) -> Tensor",
+     COMPOSITE(var_decompose)},
+    {.schema = "aten::std(Tensor self, bool unbiased=True) -> Tensor", COMPOSITE(std_decompose)},
+    {.schema = "aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> "
+               "Tensor",
+     COMPOSITE(std_decompose)},
+    {.schema = "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
+               "bool keepdim=False) -> Tensor",
+     COMPOSITE(std_decompose)},
+    {.schema = "aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? "
+               "correction=None, bool keepdim=False) -> (Tensor, Tensor)",
+     COMPOSITE(var_decompose)},
+    {.schema = "aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? "
+               "correction=None, bool keepdim=False) -> (Tensor, Tensor)",
+     COMPOSITE(std_decompose)},
+    {.schema = "aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+     COMPOSITE(amax_decompose)},
+    {.schema = "aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+     COMPOSITE(amax_decompose)},
+    {.schema = "aten::max(Tensor self) -> Tensor", COMPOSITE(amax_decompose)},
+    {.schema = "aten::min(Tensor self) -> Tensor", COMPOSITE(amax_decompose)},
+    {.schema = "aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor "
+               "indices)",
+     COMPOSITE(max_dim_decompose)},
+    {.schema = "aten::min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor "
+               "indices)",
+     COMPOSITE(max_dim_decompose)},
+    {.schema = "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, "
+               "Tensor max)",
+     COMPOSITE(aminmax_decompose)},
+    {.schema = "aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+     COMPOSITE(argmax_decompose)},
+    {.schema = "aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+     COMPOSITE(argmax_decompose)},
+    {.schema = "aten::any(Tensor self) -> Tensor", COMPOSITE(any_decompose)},
+    {.schema = "aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+     COMPOSITE(any_decompose)},
+    {.schema = "aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+     COMPOSITE(any_decompose)},
+    {.schema = "aten::all(Tensor self) -> Tensor", COMPOSITE(any_decompose)},
+    {.schema = "aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+     COMPOSITE(any_decompose)},
+    {.schema = "aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+     COMPOSITE(any_decompose)},
+    {.schema = "aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+     COMPOSITE(prod_decompose)},
+    {.schema = "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? "
+               "dtype=None) -> Tensor",
+     COMPOSITE(prod_decompose)},
+    {.schema = "aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+     COMPOSITE(cumsum_decompose)},
+    {.schema = "aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor", COMPOSITE(norm_decompose)},
+    {.schema = "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) "
+               "-> Tensor",
+     COMPOSITE(norm_decompose)},
+    {.schema = "aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool "
+               "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+     COMPOSITE(norm_decompose)},
+    {.schema = "aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+     COMPOSITE(logsumexp_decompose)},
+    {.schema = "aten::count_nonzero(Tensor self, int? dim=None) -> Tensor",
+     COMPOSITE(count_nonzero_decompose)},
+    {.schema = "aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
+     COMPOSITE(count_nonzero_decompose)},
+    /* factor * the sum over exactly the listed dims */
+    {.schema = "corten::reduce_sum(Tensor input, int[] dim, bool keepdim, float factor) -> Tensor",
+     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_ANY_ORDER,
+     .shape = sum_shape,
+     .eval = sum_eval,
+     .lower = sum_lower},
+    {.schema = "corten::reduce_max(Tensor input, int[] dim, bool keepdim, bool minimum) -> Tensor",
+     .traits = OP_FUSES_TABLE | OP_ANY_ORDER,
+     .shape = max_shape,
+     .eval = max_eval,
+     .quant = {.out = {Q_SAME}},
+     .lower = max_lower},
+    {.schema = "corten::argmax(Tensor input, int dim, bool keepdim, bool minimum) -> Tensor",
+     .traits = OP_ANY_ORDER,
+     .shape = argmax_shape,
+     .eval = argmax_eval,
+     .no_integer_form = "the place of an extremum has no kernel yet"},
+    {.schema = "corten::cumsum(Tensor input, int dim) -> Tensor",
+     .traits = OP_ANY_ORDER,
+     .shape = cumsum_shape,
+     .eval = cumsum_eval,
+     .no_integer_form = "running sums have no kernel yet"},
+};
+
+OPS_FAMILY(reduce, rows);
