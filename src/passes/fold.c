@@ -4,6 +4,7 @@
  * it. Runs before decompose, while a batch norm is still one node, and again after it. Never
  * changes a value whose grid an archive has pinned. */
 #include "passes/passes.h"
+#include "run/run.h"
 
 #include <math.h>
 #include <string.h>
@@ -251,8 +252,13 @@ static Value *move_pinned(C *c, Graph *g, Node *n) {
     return v;
 }
 
-static void replace_by_constant(Graph *g, Node *n, int k, Value *v) {
+/* Output k becomes a constant: reals, or integers if its grid is pinned. */
+static void replace_by_constant(C *c, Graph *g, Node *n, int k, const Array *a) {
+    Grid *grid = n->out[k]->grid;
+    Array *kept = grid ? quantize_array(c, a, grid) : array_copy(c, a);
+    Value *v = value_constant(g, n->out[k]->name, kept);
     v->type = n->out[k]->type;
+    v->grid = grid;
     value_replace(g, n->out[k], v);
 }
 
@@ -260,10 +266,7 @@ static bool fold_constant(C *c, Graph *g, Node *n) {
     bool foldable = (n->op->eval || n->op->map) && n->out_count > 0 && !has_trait(n, OP_RANDOM);
     if (!foldable || !all_fixed(g, n))
         return false;
-    for (int k = 0; k < n->out_count; k++)
-        if (n->out[k]->grid)
-            return false; /* absorb has put integers here, or will be asked to requantize */
-    bool pinned = node_operand_count(n) == 1 && node_operand(n, 0)->grid;
+    bool pinned = node_operand_count(n) == 1 && node_operand(n, 0)->grid && !n->out[0]->grid;
     Value *moved =
         pinned && has_trait(n, OP_MOVES_DATA) && n->out_count == 1 ? move_pinned(c, g, n) : NULL;
     if (moved) {
@@ -275,7 +278,7 @@ static bool fold_constant(C *c, Graph *g, Node *n) {
         for (int k = 0; k < n->out_count; k++) {
             const Array *a = env_get(c->env, n->out[k]);
             if (a)
-                replace_by_constant(g, n, k, value_constant(g, n->out[k]->name, array_copy(c, a)));
+                replace_by_constant(c, g, n, k, a);
         }
         env_free(c->env);
         c->env = outer;
