@@ -191,12 +191,14 @@ static const Entry *inplace_base(C *c, const char *space, const char *name, cons
     return NULL;
 }
 
-/* "out" stands for the empty overload or Tensor, "Scalar_out" for Scalar, "out_mode" for
- * Tensor_mode. */
+/* "out" stands for the overload with most arguments that returns one tensor: max.other, mean.dim,
+ * else the empty one or Tensor; "Scalar_out" for Scalar, "out_mode" for Tensor_mode. */
 static const Entry *out_base(C *c, const char *space, const char *name, const char *overload) {
-    if (text_equal(overload, "out")) {
-        const Entry *e = entry_named(c, space, name, "");
-        return e ? e : entry_named(c, space, name, "Tensor");
+    static const char *const candidate[] = {"other", "dim", "", "Tensor"};
+    for (size_t i = 0; i < COUNT_OF(candidate) && text_equal(overload, "out"); i++) {
+        const Entry *e = entry_named(c, space, name, candidate[i]);
+        if (e && e->schema->return_count == 1)
+            return e;
     }
     if (text_ends_with(overload, "_out"))
         return entry_named(c, space, name, c_strndup(c, overload, strlen(overload) - 4));

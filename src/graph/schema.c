@@ -155,6 +155,12 @@ static Arg parse_number(Parser *s, const SchemaArg *a) {
     s->p = end;
     if (a->type == T_FLOAT || !is_int)
         return arg_float(f);
+    if (a->type == T_MEMORY_FORMAT) { /* printed by c10's numbers: contiguous, preserve, ... */
+        static const int archived[] = {1, 4, 2, 3};
+        if (i < 0 || i >= (int64_t)COUNT_OF(archived))
+            parser_fail(s, "a memory format before this");
+        return arg_int(archived[i]);
+    }
     return arg_int(i);
 }
 
