@@ -168,8 +168,10 @@ static int count_by_commas(const char *text) {
     if (p[1] == ')')
         return 0;
     for (bool quoted = false; *p; p++) {
-        if (*p == '"' && p[-1] != '\\')
+        if (*p == '"')
             quoted = !quoted;
+        else if (quoted && *p == '\\')
+            p++;
         if (quoted)
             continue;
         depth += (*p == '(' || *p == '[') - (*p == ')' || *p == ']');
