@@ -176,35 +176,37 @@ static const char *name_without_inplace(C *c, const char *name) {
 
 /* Argument 0 of an in-place operator is a tensor, so PyTorch drops it from the overload:
  * pow_.Scalar is pow.Tensor_Scalar; and leaves out what is not ambiguous then: transpose_ is
- * transpose.int, ldexp_ is ldexp.Tensor, floor_divide_.Tensor is floor_divide. */
+ * transpose.int, ldexp_ is ldexp.Tensor. The reverse holds for binary operators:
+ * floor_divide_.Tensor is floor_divide. */
 static const Entry *inplace_base(C *c, const char *space, const char *name, const char *overload) {
     bool none = !*overload;
-    const char *candidate[] = {overload, none ? "int" : c_format(c, "Tensor_%s", overload),
-                               none                             ? "Tensor"
-                               : text_equal(overload, "Tensor") ? ""
-                                                                : NULL};
-    for (size_t i = 0; i < COUNT_OF(candidate) && candidate[i]; i++) {
+    const char *const candidate[] = {overload, none ? "int" : c_format(c, "Tensor_%s", overload),
+                                     none ? "Tensor" : overload};
+    for (size_t i = 0; i < COUNT_OF(candidate); i++) {
         const Entry *e = entry_named(c, space, name, candidate[i]);
         if (takes_tensor_first(e))
             return e;
     }
-    return NULL;
+    const Entry *e = text_equal(overload, "Tensor") ? entry_named(c, space, name, "") : NULL;
+    return takes_tensor_first(e) && e->schema->arg_count == 2 ? e : NULL;
+}
+
+static const Entry *with_one_result(const Entry *e) {
+    return e && e->schema->return_count == 1 && !e->schema->ret[0].list ? e : NULL;
 }
 
 /* "out" stands for the overload with most arguments that returns one tensor: max.other, mean.dim,
  * else the empty one or Tensor; "Scalar_out" for Scalar, "out_mode" for Tensor_mode. */
 static const Entry *out_base(C *c, const char *space, const char *name, const char *overload) {
     static const char *const candidate[] = {"other", "dim", "", "Tensor"};
-    for (size_t i = 0; i < COUNT_OF(candidate) && text_equal(overload, "out"); i++) {
-        const Entry *e = entry_named(c, space, name, candidate[i]);
-        if (e && e->schema->return_count == 1)
-            return e;
-    }
+    const Entry *e = NULL;
+    for (size_t i = 0; i < COUNT_OF(candidate) && !e && text_equal(overload, "out"); i++)
+        e = with_one_result(entry_named(c, space, name, candidate[i]));
     if (text_ends_with(overload, "_out"))
-        return entry_named(c, space, name, c_strndup(c, overload, strlen(overload) - 4));
+        e = entry_named(c, space, name, c_strndup(c, overload, strlen(overload) - 4));
     if (strncmp(overload, "out_", 4) == 0)
-        return entry_named(c, space, name, c_format(c, "Tensor_%s", overload + 4));
-    return NULL;
+        e = entry_named(c, space, name, c_format(c, "Tensor_%s", overload + 4));
+    return with_one_result(e);
 }
 
 /* A view: PyTorch's text says that output 0 shares argument 0's memory and writes nothing. */
