@@ -13,7 +13,7 @@ typedef uint16_t mve_pred16_t;
 
 /* The first n of 16 byte lanes. */
 static inline mve_pred16_t vctp8q(uint32_t n) {
-    return n >= 16 ? 0xffff : (mve_pred16_t)((1u << n) - 1u);
+    return (mve_pred16_t)(n >= 16 ? 0xffffu : (1u << n) - 1u);
 }
 
 static inline uint8x16_t vdupq_n_u8(uint8_t v) {
