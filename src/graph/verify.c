@@ -219,7 +219,7 @@ static void check_no_writes(const Check *k) {
 
 static void check_core(const Check *k) {
     for (const Node *n = k->g->first; n; n = n->next)
-        if (n->op->decompose && !n->op->lower)
+        if (n->op->decompose)
             broken(k, n, "%s should have been taken apart", op_schema(n->op)->name);
 }
 

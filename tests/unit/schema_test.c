@@ -327,6 +327,27 @@ static void no_inplace_twin_is_missed(void **state) {
     }
 }
 
+static void assert_twin(C *c, const char *target, const char *row, bool inplace, bool out,
+                        bool copy) {
+    OpMatch m;
+    if (!op_match(c, target, &m))
+        fail_msg("%s is not found", target);
+    assert_ptr_equal(m.op, op_find(row));
+    assert_true(m.inplace == inplace && m.out == out && m.copy == copy);
+}
+
+static void twins_are_found_by_the_naming_of_overloads(void **state) {
+    C *c = *state;
+    assert_twin(c, "torch.ops.aten.relu.default", "aten::relu", false, false, false);
+    assert_twin(c, "torch.ops.aten.relu_.default", "aten::relu", true, false, false);
+    assert_twin(c, "torch.ops.aten.add_.Tensor", "aten::add.Tensor", true, false, false);
+    assert_twin(c, "torch.ops.aten.add.out", "aten::add.Tensor", false, true, false);
+    assert_twin(c, "torch.ops.aten.pow_.Scalar", "aten::pow.Tensor_Scalar", true, false, false);
+    assert_twin(c, "torch.ops.aten.transpose_.default", "aten::transpose.int", true, false, false);
+    assert_twin(c, "torch.ops.aten.view_copy.default", "aten::view", false, false, true);
+    assert_twin(c, "torch.ops.aten.slice_copy.Tensor", "aten::slice.Tensor", false, false, true);
+}
+
 static void overloads_are_not_guessed(void **state) {
     OpMatch m;
     assert_false(op_match(*state, "torch.ops.aten.add.Nonsense", &m));
@@ -349,6 +370,7 @@ int main(void) {
         TEST(rows_say_what_torch_says),
         TEST(derived_twins_are_those_of_torch),
         TEST(no_inplace_twin_is_missed),
+        TEST(twins_are_found_by_the_naming_of_overloads),
         TEST(overloads_are_not_guessed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
