@@ -297,10 +297,13 @@ typedef struct { /* a node with weights, seen by output channel */
     int axis; /* of the channels in the output */
 } Weighted;
 
+static bool is_linear(const Node *n) {
+    return text_ends_with(op_schema(n->op)->name, "::linear");
+}
+
 static bool is_weighted(const Node *n) {
     const char *name = op_schema(n->op)->name;
-    return strstr(name, "::conv") || strstr(name, "::_convolution") ||
-           strcmp(name, "aten::linear") == 0;
+    return strstr(name, "::conv") || strstr(name, "::_convolution") || is_linear(n);
 }
 
 /* The convolution or linear that computes v for nobody but one reader, with constant weights. */
@@ -313,7 +316,7 @@ static bool weighted_find(const Graph *g, const Value *v, Weighted *w) {
     if (!weight || w->bias < 0 || !value_is_fixed(g, weight) || weight->grid ||
         weight->type.rank < 2 || (bias && (!value_is_fixed(g, bias) || bias->grid)))
         return false;
-    bool linear = node_is(n, "aten::linear");
+    bool linear = is_linear(n);
     int transposed = arg_index(n, "transposed");
     w->groups = linear ? 1 : node_int(n, "groups");
     w->by_input = (transposed >= 0 && n->arg[transposed].u.b) ||

@@ -168,7 +168,7 @@ static void apply_rules(Sets *s, Node *n) {
 static bool joins_values(const Node *n) {
     for (int i = 0; i < n->arg_count; i++)
         if (n->arg[i].kind == ARG_LIST && op_schema(n->op)->arg[i].type == T_TENSOR)
-            return n->op->traits & OP_MOVES_DATA || n->op->quant.out[0] == Q_ACT;
+            return out_rule(n, 0) == Q_ACT;
     return false;
 }
 
