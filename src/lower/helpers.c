@@ -148,7 +148,8 @@ void store_clamp(const Node *n, int32_t *min, int32_t *max) {
     if (epilogue_is_clamp(epilogue)) {
         double in[TABLE_OPERANDS] = {0};
         const Schema *schema = op_schema(epilogue->op);
-        for (int i = 0, k = 0; i < schema->arg_count; i++)
+        /* operand 0 is the value between; a clamp's others are numbers */
+        for (int i = 1, k = 1; i < schema->arg_count; i++)
             if (schema->arg[i].type == T_TENSOR && k < TABLE_OPERANDS)
                 in[k++] = operand_value(NULL, &epilogue->arg[i], NULL);
         in[0] = -HUGE_VAL;
