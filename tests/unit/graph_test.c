@@ -669,6 +669,16 @@ static void an_output_may_take_over_a_dying_operand(void **state) {
     graph_verify(g, "plan");
 }
 
+static void bodies_are_verified_with_their_own_rules(void **state) {
+    C *c = ((Fixture *)*state)->c;
+    Graph *g = sound_graph(c, STAGE_IMPORTED), *body = sound_graph(c, STAGE_IMPORTED);
+    body->archive_count = 0; /* its nodes keep the origins they were made with */
+    g->last->body = body;
+    graph_verify(g, "tables");
+    break_kind(body);
+    assert_int_equal(c_try(c, verify_graph, g), DIAG_BUG);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -694,6 +704,7 @@ int main(void) {
         TEST(constants_are_stored_in_their_order),
         TEST(the_sole_fused_reader_is_the_epilogue),
         TEST(every_rule_sees_what_it_is_for),
+        TEST(bodies_are_verified_with_their_own_rules),
         TEST(earlier_stages_and_kept_nodes_are_excused),
         TEST(every_rule_on_calls_sees_what_it_is_for),
         TEST(an_output_may_take_over_a_dying_operand),
