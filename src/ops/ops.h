@@ -59,6 +59,7 @@ void picture_eval(C *c, Node *n, Picture *picture);
     static void op##_eval(C *c, Node *n) {                                                         \
         picture_eval(c, n, op##_picture);                                                          \
     }
+Picture slice_picture, select_picture, diagonal_picture, as_strided_picture;
 /* Leaves start .. start + length of dim d. */
 bool picture_narrow(C *c, const Node *n, Strided *s, int d, int64_t start, int64_t length);
 int64_t slice_index(int64_t i, int64_t size); /* negative ones from the end; clamped to 0..size */

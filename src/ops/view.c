@@ -435,7 +435,7 @@ PICTURE_FUNCTIONS(expand_as)
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
-static bool select_picture(C *c, const Node *n, int k, Strided *s) {
+bool select_picture(C *c, const Node *n, int k, Strided *s) {
     (void)k;
     if (s->rank == 0)
         return movement_refuse(c, n, "a tensor of rank 0");
@@ -460,7 +460,7 @@ int64_t slice_index(int64_t i, int64_t size) {
     return i > size ? size : i;
 }
 
-static bool slice_picture(C *c, const Node *n, int k, Strided *s) {
+bool slice_picture(C *c, const Node *n, int k, Strided *s) {
     (void)k;
     if (s->rank == 0)
         return movement_refuse(c, n, "a tensor of rank 0");
@@ -497,7 +497,7 @@ static bool narrow_picture(C *c, const Node *n, int k, Strided *s) {
 }
 PICTURE_FUNCTIONS(narrow)
 
-static bool diagonal_picture(C *c, const Node *n, int k, Strided *s) {
+bool diagonal_picture(C *c, const Node *n, int k, Strided *s) {
     (void)k;
     if (s->rank < 2)
         return movement_refuse(c, n, "rank %d, at least 2", s->rank);
@@ -543,7 +543,7 @@ static bool unfold_picture(C *c, const Node *n, int k, Strided *s) {
 PICTURE_FUNCTIONS(unfold)
 
 /* Functionalize has turned storage offsets and strides into those of row-major elements. */
-static bool as_strided_picture(C *c, const Node *n, int k, Strided *s) {
+bool as_strided_picture(C *c, const Node *n, int k, Strided *s) {
     (void)k;
     int64_t count = dims_count(s->rank, s->dim), most;
     Strided out = {0};
