@@ -119,6 +119,14 @@ static json_t *seconds_json(const double seconds[8]) {
     return o;
 }
 
+/* What lowering depended on, so that the folder can be taken up again. */
+static json_t *options_json(const Options *o) {
+    static const char *const io[] = {NULL, "int8", "int16", "float"};
+    return json_pack("{s:s?, s:s, s:s, s:b, s:b}", "io", io[o->io], "io_layout",
+                     o->io_nhwc ? "nhwc" : "nchw", "optimize", o->optimize_size ? "size" : "speed",
+                     "keep_inputs", o->keep_inputs, "allow_float", o->allow_float);
+}
+
 static void add_totals(json_t *root, const Graph *g) {
     int64_t macs = 0;
     int floats = 0;
@@ -143,6 +151,7 @@ void report_json(C *c, Graph *g, const Options *o, const double seconds[8], File
     json_object_set_new(root, "name", json_string(g->name));
     json_object_set_new(root, "target", json_string(o->cpu->name));
     json_object_set_new(root, "isa", json_string(o->isa));
+    json_object_set_new(root, "options", options_json(o));
     json_object_set_new(root, "inputs", boundaries_json(g->input_count, g->input, g->input_name));
     json_object_set_new(root, "outputs",
                         boundaries_json(g->output_count, g->output, g->output_name));

@@ -1,0 +1,76 @@
+/* A model that an earlier compile left in a folder, taken up again: report.json says for which CPU
+ * and options, <name>.corten holds the quantized graph, and lowering it again gives the very calls
+ * that were emitted. */
+#include "api/session.h"
+
+#include <jansson.h>
+#include <string.h>
+
+static const char *member(C *c, const Loc *loc, const json_t *root, const char *key) {
+    const char *s = json_string_value(json_object_get(root, key));
+    if (!s)
+        fatal(c, DIAG_INPUT, loc, "no \"%s\" in this report; compile the model again", key);
+    return c_strdup(c, s);
+}
+
+static const char *optional(const json_t *root, const char *key) {
+    return json_string_value(json_object_get(root, key));
+}
+
+/* The options of the earlier compile that lowering depends on. */
+static void take_options(C *c, Session *s, const json_t *root, const Loc *loc, CortenOptions *o) {
+    o->target = member(c, loc, root, "target");
+    o->isa = member(c, loc, root, "isa");
+    const json_t *options = json_object_get(root, "options");
+    o->io = optional(options, "io") ? c_strdup(c, optional(options, "io")) : NULL;
+    o->io_layout =
+        optional(options, "io_layout") ? c_strdup(c, optional(options, "io_layout")) : NULL;
+    o->optimize = optional(options, "optimize") ? c_strdup(c, optional(options, "optimize")) : NULL;
+    o->keep_inputs = json_is_true(json_object_get(options, "keep_inputs"));
+    o->allow_float = json_is_true(json_object_get(options, "allow_float"));
+    o->ram = o->flash = 0;
+    s->o = o;
+    session_options(c, s);
+}
+
+Compiled compiled_load(C *c, Session *s, const char *folder) {
+    Compiled m = {.folder = folder};
+    Loc loc = {.file = path_join(c, folder, "report.json")};
+    size_t bytes;
+    m.report = c_strndup(c, file_read(c, loc.file, &bytes), bytes);
+    json_error_t error;
+    json_t *root = json_loads(m.report, 0, &error);
+    if (!root) {
+        loc.line = error.line;
+        fatal(c, DIAG_INPUT, &loc, "not a report: %s", error.text);
+    }
+    CortenOptions *o = c_memdup(c, s->o, sizeof *s->o);
+    take_options(c, s, root, &loc, o);
+    const char *name = member(c, &loc, root, "name");
+    m.archive = o->archive ? o->archive : member(c, &loc, root, "model");
+    m.archive_sha256 = member(c, &loc, root, "model_sha256");
+    json_decref(root);
+    m.planned = graph_load(c, path_join(c, folder, c_format(c, "%s.corten", name)));
+    PipelineControl control = {.from = "layout"};
+    pipeline_run(c, m.planned, &s->compile, &control);
+    return m;
+}
+
+Graph *archive_float(C *c, const char *path) {
+    Graph *g = import_pt2(c, path);
+    Options none = {0};
+    PipelineControl control = {.stop_after = "functionalize"};
+    pipeline_run(c, g, &none, &control);
+    return g;
+}
+
+Graph *compiled_float(C *c, const Compiled *m) {
+    Loc loc = {.file = m->archive};
+    const char *found = file_sha256(c, m->archive);
+    if (strcmp(found, m->archive_sha256) != 0)
+        fatal(c, DIAG_INPUT, &loc,
+              "this archive is not the one that was compiled: sha256 %s, needed %s (--model names "
+              "another path)",
+              found, m->archive_sha256);
+    return archive_float(c, m->archive);
+}

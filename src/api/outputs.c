@@ -1,0 +1,76 @@
+/* Outputs of a run as files. Samples are stacked along a first axis; an output's own leading 1 is
+ * left out then. Quantized outputs become float32 unless --raw. */
+#include "api/session.h"
+
+#include <string.h>
+
+static const char *unique_name(C *c, const NamedArray *taken, int count, const char *name) {
+    const char *want = name;
+    for (int suffix = 1;; suffix++) {
+        bool clash = false;
+        for (int i = 0; i < count; i++)
+            clash |= strcmp(taken[i].name, want) == 0;
+        if (!clash)
+            return want;
+        want = c_format(c, "%s_%d", name, suffix);
+    }
+}
+
+static Array *stack(C *c, const Samples *samples, Array *const *one) {
+    if (samples->single)
+        return one[0];
+    const Array *first = one[0];
+    int64_t dim[MAX_RANK] = {samples->count};
+    int skip = first->rank > 0 && first->dim[0] == 1;
+    int rank = first->rank - skip + 1;
+    for (int d = 1; d < rank; d++)
+        dim[d] = first->dim[d - 1 + skip];
+    Array *all = array_new(c, first->dtype, rank, dim);
+    size_t bytes = (size_t)array_bytes(first);
+    for (int s = 0; s < samples->count; s++)
+        if (bytes > 0)
+            memcpy((char *)all->data + (size_t)s * bytes, one[s]->data, bytes);
+    return all;
+}
+
+/* Output k of all samples, in the form in which it is written. */
+static Array *collect(C *c, const Session *s, const Graph *g, const Samples *samples, int k,
+                      Array ***outputs) {
+    const Value *v = g->output[k].u.value;
+    Array **one = NEW_ARRAY(c, Array *, samples->count);
+    for (int i = 0; i < samples->count; i++) {
+        Array *a = outputs[i][k];
+        bool real = v->grid && !s->o->raw && !dtype_is_float(a->dtype);
+        one[i] = real ? dequantize_array(c, a, v->grid) : a;
+    }
+    return stack(c, samples, one);
+}
+
+void outputs_write(C *c, const Session *s, const Graph *g, const Samples *samples,
+                   Array ***outputs) {
+    NamedArray *item = NEW_ARRAY(c, NamedArray, g->output_count + 1);
+    int count = 0;
+    for (int k = 0; k < g->output_count; k++) {
+        const char *name =
+            g->output_name && g->output_name[k] ? g->output_name[k] : c_format(c, "out%d", k);
+        Array *a = NULL;
+        if (g->output[k].kind == ARG_VALUE) {
+            a = collect(c, s, g, samples, k, outputs);
+        } else if (g->output[k].kind == ARG_INT) {
+            a = array_new(c, DT_I64, 0, NULL);
+            array_set_int(a, 0, g->output[k].u.i);
+        }
+        if (!a)
+            continue;
+        item[count].name = unique_name(c, item, count, name);
+        item[count++].array = a;
+    }
+    if (text_ends_with(s->o->out, ".npz")) {
+        npz_write(c, s->o->out, &(ArrayList){count, item});
+        return;
+    }
+    if (count != 1)
+        fatal(c, DIAG_USAGE, NULL, "%d outputs do not fit a .npy: give -o a name that ends in .npz",
+              count);
+    npy_write(c, s->o->out, item[0].array);
+}

@@ -1,0 +1,283 @@
+/* corten verify: the integer model against float, node by node and at the outputs; the chip
+ * against the host, bit for bit; instructions per call; top-1 with labels. */
+#include "api/session.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct { /* signal and noise of one value, summed over samples */
+    double signal, noise;
+} Noise;
+
+typedef struct {
+    Compiled model;
+    Graph *reference; /* float */
+    Samples samples;
+    Array ***integer, ***real; /* [sample][output] */
+    Noise *output;
+    Noise *call; /* by call index: the value it writes against the float node's */
+    ChipRun chip;
+    bool on_chip, bit_exact;
+    double top1_float, top1_integer, agreement;
+    bool has_labels;
+} Verify;
+
+static void noise_add(Noise *n, const Array *want, const Array *got) {
+    for (int64_t i = 0, count = array_count(want); i < count; i++) {
+        double r = array_get(want, i), d = r - array_get(got, i);
+        n->signal += r * r;
+        n->noise += d * d;
+    }
+}
+
+static double noise_db(const Noise *n) {
+    return n->noise == 0 ? HUGE_VAL : 10 * log10(n->signal / n->noise);
+}
+
+static const Array *as_real(C *c, const Value *v, const Array *a) {
+    return v->grid && !dtype_is_float(a->dtype) ? dequantize_array(c, a, v->grid) : a;
+}
+
+/* ---- node by node -------------------------------------------------------------------------- */
+
+/* The float value that carries the same archive name as a call's output. */
+static const Value *value_named(const Graph *g, const char *name) {
+    for (int i = 0; i < g->value_count; i++)
+        if (text_equal(g->value[i]->name, name))
+            return g->value[i];
+    return NULL;
+}
+
+typedef struct {
+    C *c;
+    Verify *v;
+    Simulator *simulator;
+    const Value **call_value; /* by reference value id: the planned value to compare, or NULL */
+    int *call_index;
+} Seen;
+
+static void see_value(void *user, const Value *v, const Array *a) {
+    Seen *seen = user;
+    const Value *planned = seen->call_value[v->id];
+    const Array *got = planned ? simulator_value(seen->c, seen->simulator, planned) : NULL;
+    if (got && array_count(got) == array_count(a))
+        noise_add(&seen->v->call[seen->call_index[v->id]], a, as_real(seen->c, planned, got));
+}
+
+static void pair_values(C *c, Verify *v, Seen *seen) {
+    seen->call_value = NEW_ARRAY(c, const Value *, v->reference->value_count + 1);
+    seen->call_index = NEW_ARRAY(c, int, v->reference->value_count + 1);
+    for (const Call *call = v->model.planned->first_call; call; call = call->next) {
+        const Value *out = call->node && call->node->out_count ? node_result(call->node) : NULL;
+        const Value *same = out ? value_named(v->reference, out->name) : NULL;
+        if (!same)
+            continue;
+        seen->call_value[same->id] = out;
+        seen->call_index[same->id] = call->index;
+    }
+}
+
+/* ---- the runs ------------------------------------------------------------------------------ */
+
+static void run_reference(C *c, Verify *v, Seen *seen, int sample, Array **outputs) {
+    Graph *g = v->reference;
+    Env *env = env_new(c, g), *outer = c->env;
+    for (int k = 0; k < g->input_count; k++)
+        if (g->input[k].kind == ARG_VALUE)
+            env_set(env, g->input[k].u.value, v->samples.sample[sample][k]);
+    c->env = env;
+    graph_eval(c, g, env, true, see_value, seen);
+    for (int k = 0; k < g->output_count; k++) {
+        if (g->output[k].kind != ARG_VALUE)
+            continue;
+        const Array *a = env_get(env, g->output[k].u.value);
+        outputs[k] = array_new(c, a->dtype, a->rank, a->dim);
+        if (array_bytes(a) > 0)
+            memcpy(outputs[k]->data, a->data, (size_t)array_bytes(a));
+    }
+    Array **after = NEW_ARRAY(c, Array *, g->state_count + 1);
+    for (int i = 0; i < g->state_count; i++) {
+        const Array *a = env_get(env, g->state[i].after);
+        after[i] = array_new(c, a->dtype, a->rank, a->dim);
+        if (array_bytes(a) > 0)
+            memcpy(after[i]->data, a->data, (size_t)array_bytes(a));
+    }
+    for (int i = 0; i < g->state_count; i++)
+        g->state[i].before->constant = after[i];
+    env_free(env);
+    c->env = outer;
+}
+
+static void run_both(C *c, Verify *v) {
+    Graph *g = v->model.planned;
+    Seen seen = {.c = c, .v = v, .simulator = simulator_new(c, g)};
+    v->output = NEW_ARRAY(c, Noise, g->output_count + 1);
+    v->call = NEW_ARRAY(c, Noise, g->call_count + 1);
+    v->integer = NEW_ARRAY(c, Array **, v->samples.count + 1);
+    v->real = NEW_ARRAY(c, Array **, v->samples.count + 1);
+    simulator_keep(seen.simulator, true);
+    pair_values(c, v, &seen);
+    for (int i = 0; i < v->samples.count; i++) {
+        v->integer[i] = NEW_ARRAY(c, Array *, g->output_count + 1);
+        v->real[i] = NEW_ARRAY(c, Array *, g->output_count + 1);
+        simulator_run(c, seen.simulator, v->samples.sample[i], v->integer[i]);
+        run_reference(c, v, &seen, i, v->real[i]);
+        for (int k = 0; k < g->output_count; k++)
+            if (v->integer[i][k] && v->real[i][k])
+                noise_add(&v->output[k], v->real[i][k],
+                          as_real(c, g->output[k].u.value, v->integer[i][k]));
+        c_progress(c, "verify", (double)(i + 1) / v->samples.count);
+    }
+    simulator_free(seen.simulator);
+}
+
+static void compare_chip(C *c, Session *s, Verify *v) {
+    Graph *g = v->model.planned;
+    v->on_chip = true;
+    v->chip = qemu_run(c, g, &s->compile, v->model.folder, &v->samples);
+    v->bit_exact = true;
+    for (int i = 0; i < v->samples.count; i++)
+        for (int k = 0; k < g->output_count; k++) {
+            const Array *host = v->integer[i][k], *chip = v->chip.outputs[i][k];
+            if (host && memcmp(host->data, chip->data, (size_t)array_bytes(host)) != 0)
+                v->bit_exact = false;
+        }
+}
+
+/* ---- labels -------------------------------------------------------------------------------- */
+
+static int64_t arg_max(const Array *a) {
+    int64_t best = 0;
+    for (int64_t i = 1, n = array_count(a); i < n; i++)
+        if (array_get(a, i) > array_get(a, best))
+            best = i;
+    return best;
+}
+
+static void count_top1(C *c, Session *s, Verify *v) {
+    if (!s->o->labels)
+        return;
+    Loc loc = {.file = s->o->input};
+    Array *labels = labels_read(c, s->o->input, s->o->labels);
+    if (array_count(labels) != v->samples.count)
+        fatal(c, DIAG_INPUT, &loc, "%lld labels for %d samples", (long long)array_count(labels),
+              v->samples.count);
+    int real = 0, integer = 0, agree = 0;
+    for (int i = 0; i < v->samples.count; i++) {
+        int64_t label = array_get_int(labels, i), f = arg_max(v->real[i][0]),
+                q = arg_max(v->integer[i][0]);
+        real += f == label;
+        integer += q == label;
+        agree += f == q;
+    }
+    v->has_labels = true;
+    v->top1_float = (double)real / v->samples.count;
+    v->top1_integer = (double)integer / v->samples.count;
+    v->agreement = (double)agree / v->samples.count;
+}
+
+/* ---- what is said -------------------------------------------------------------------------- */
+
+static json_t *db_json(double db) { /* JSON has no infinity: equal outputs are 999 dB */
+    return isnan(db) ? json_null() : json_real(isinf(db) ? (db > 0 ? 999 : -999) : db);
+}
+
+static void print_json(Session *s, const Verify *v) {
+    const Graph *g = v->model.planned;
+    json_t *root = json_object(), *outputs = json_array(), *nodes = json_array();
+    for (int k = 0; k < g->output_count; k++)
+        if (g->output[k].kind == ARG_VALUE)
+            json_array_append_new(outputs, db_json(noise_db(&v->output[k])));
+    json_object_set_new(root, "output_sqnr_db", outputs);
+    json_object_set_new(root, "samples", json_integer(v->samples.count));
+    json_object_set_new(root, "bit_exact", v->on_chip ? json_boolean(v->bit_exact) : json_null());
+    for (const Call *call = g->first_call; call; call = call->next)
+        if (v->call[call->index].signal > 0)
+            json_array_append_new(nodes, json_pack("{s:s, s:o}", "call", call->name, "sqnr_db",
+                                                   db_json(noise_db(&v->call[call->index]))));
+    json_object_set_new(root, "calls_sqnr", nodes);
+    if (v->has_labels)
+        json_object_set_new(root, "top1",
+                            json_pack("{s:f, s:f, s:f}", "float", v->top1_float, "integer",
+                                      v->top1_integer, "agreement", v->agreement));
+    if (v->on_chip) {
+        json_t *calls = json_array();
+        for (const Call *call = g->first_call; call; call = call->next)
+            json_array_append_new(calls,
+                                  json_pack("{s:s, s:I}", "name", call->name, "n",
+                                            (json_int_t)v->chip.call_instructions[call->index]));
+        json_object_set_new(root, "instructions",
+                            json_pack("{s:I, s:o}", "total", (json_int_t)v->chip.total_instructions,
+                                      "calls", calls));
+        json_object_set_new(root, "stack_bytes", json_integer(v->chip.stack_bytes));
+        json_object_set_new(root, "image_flash_bytes", json_integer(v->chip.image_flash_bytes));
+        json_object_set_new(root, "image_ram_bytes", json_integer(v->chip.image_ram_bytes));
+    }
+    json_dumpf(root, s->results, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+    fprintf(s->results, "\n");
+    json_decref(root);
+}
+
+static void print_text(Session *s, const Verify *v) {
+    const Graph *g = v->model.planned;
+    FILE *f = s->results;
+    fprintf(f, "%-28s %-32s %9s%s\n", "call", "kernel", "sqnr dB",
+            v->on_chip ? "  instructions" : "");
+    for (const Call *call = g->first_call; call; call = call->next) {
+        const Noise *n = &v->call[call->index];
+        fprintf(f, "%-28s %-32s ", call->name, call->variant->symbol);
+        if (n->signal > 0)
+            fprintf(f, "%9.1f", noise_db(n));
+        else
+            fprintf(f, "%9s", "-");
+        if (v->on_chip)
+            fprintf(f, "%14llu", (unsigned long long)v->chip.call_instructions[call->index]);
+        fprintf(f, "\n");
+    }
+    fprintf(f, "\n%d samples\n", v->samples.count);
+    for (int k = 0; k < g->output_count; k++)
+        if (g->output[k].kind == ARG_VALUE)
+            fprintf(f, "output %d: SQNR %.1f dB\n", k, noise_db(&v->output[k]));
+    if (v->has_labels)
+        fprintf(f, "top-1: float %.2f %%, integer %.2f %%, agreement %.2f %%\n",
+                100 * v->top1_float, 100 * v->top1_integer, 100 * v->agreement);
+    if (!v->on_chip)
+        return;
+    fprintf(f, "host and chip agree bit for bit: %s\n", v->bit_exact ? "yes" : "NO");
+    fprintf(f, "instructions per inference: %llu on %s\n",
+            (unsigned long long)v->chip.total_instructions, s->compile.cpu->name);
+    fprintf(f, "arena %lld bytes, stack %u bytes, whole image: flash %lld, ram %lld bytes\n",
+            (long long)g->arena_bytes, v->chip.stack_bytes, (long long)v->chip.image_flash_bytes,
+            (long long)v->chip.image_ram_bytes);
+}
+
+static void verify_body(C *c, Session *s) {
+    if (!s->o->input)
+        fatal(c, DIAG_USAGE, NULL, "no input data: give -i FILE or -i FOLDER");
+    const char *on = s->o->on ? s->o->on : "host";
+    if (strcmp(on, "host") != 0 && strcmp(on, "qemu") != 0)
+        fatal(c, DIAG_USAGE, NULL, "unknown --on \"%s\"; one of: host, qemu", on);
+    if (!path_is_folder(s->o->model))
+        fatal(c, DIAG_INPUT, &(Loc){.file = s->o->model},
+              "not the folder of a compiled model; corten compile makes one");
+    Verify v = {0};
+    v.model = compiled_load(c, s, s->o->model);
+    v.reference = compiled_float(c, &v.model);
+    v.samples = samples_read(c, v.reference, s->o->input, &s->scaling);
+    run_both(c, &v);
+    count_top1(c, s, &v);
+    if (strcmp(on, "qemu") == 0)
+        compare_chip(c, s, &v);
+    if (s->o->json)
+        print_json(s, &v);
+    else
+        print_text(s, &v);
+    if (v.on_chip && !v.bit_exact)
+        fatal(c, DIAG_BUG, NULL, "the chip's outputs differ from the host's");
+}
+
+int corten_verify(const CortenOptions *o) {
+    return session_run(o, verify_body);
+}
