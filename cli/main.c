@@ -1,0 +1,40 @@
+/* corten: a thin command line over the library. */
+#include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const Command *command_find(const char *name) {
+    for (int i = 0; i < command_count; i++)
+        if (strcmp(command_table[i].name, name) == 0)
+            return &command_table[i];
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        help_print(stderr);
+        return 2;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        help_print(stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("corten %s\n", corten_version());
+        return 0;
+    }
+    const Command *command = command_find(argv[1]);
+    if (!command) {
+        fprintf(stderr, "corten: error: unknown command %s; corten --help lists them\n", argv[1]);
+        return 2;
+    }
+    CortenOptions options = {0};
+    const char *no_color = getenv("NO_COLOR");
+    options.colour = isatty(STDERR_FILENO) && !(no_color && *no_color);
+    int code = options_parse(command, argc - 1, argv + 1, &options);
+    if (code)
+        return code < 0 ? 0 : code;
+    return command->run(&options);
+}
