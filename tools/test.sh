@@ -1,0 +1,8 @@
+#!/bin/sh
+# Installs what is missing, builds Corten and its tests, and runs them.
+set -eu
+cd "$(dirname "$0")/.."
+tools/dependencies.sh
+cmake --preset release -G Ninja >/dev/null
+cmake --build --preset release
+ctest --preset release -j2
