@@ -324,8 +324,8 @@ typedef enum {
  * to the plain one, in runtime/<kernel>_<isa>.c. `accepts` and `pack` name host functions of
  * src/lower (any_call and keep_constants: none needed); the chip's build never sees them. */
 #define CTN_VARIANTS(VARIANT)                                                                      \
-    VARIANT(table_s8, TableS8, dsp, any_call, keep_constants)                                      \
-    VARIANT(table_s8, TableS8, mve, any_call, keep_constants)
+    VARIANT(table_s8, TableS8, dsp, table_of_bytes, keep_constants)                                \
+    VARIANT(table_s8, TableS8, mve, table_of_bytes, keep_constants)
 
 #define CTN_FIELD_REF(name) CtnRef name;
 #define CTN_FIELD_INT(name) int32_t name;

@@ -8,4 +8,6 @@
 bool any_call(const Call *call);
 void keep_constants(C *c, Graph *g, Call *call);
 
+bool table_of_bytes(const Call *call);
+
 #endif

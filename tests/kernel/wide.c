@@ -1,0 +1,446 @@
+/* The kernels in wide arithmetic: what plain C is compared with. */
+#include "kernel/wide.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+__extension__ typedef __int128 Wide;
+
+static int64_t floor_div(Wide a, Wide b) { /* b > 0 */
+    Wide q = a / b;
+    return (int64_t)(a % b < 0 ? q - 1 : q);
+}
+
+static int64_t half_away(Wide a, Wide b) { /* b > 0 */
+    return a < 0 ? -floor_div(-2 * a + b, 2 * b) : floor_div(2 * a + b, 2 * b);
+}
+
+static int64_t requantize(int64_t v, int32_t multiplier, int32_t shift) {
+    Wide product = (Wide)v * multiplier * ((Wide)1 << (shift > 0 ? shift : 0));
+    int64_t high = floor_div(product + ((Wide)1 << 30), (Wide)1 << 31);
+    return half_away(high, (Wide)1 << (shift < 0 ? -shift : 0));
+}
+
+static int64_t limit(int64_t v, int64_t low, int64_t high) {
+    return v < low ? low : v > high ? high : v;
+}
+
+static int8_t finish(int64_t v, int32_t low, int32_t high, const int8_t *table) {
+    int64_t q = limit(v, low, high);
+    return table ? table[q + 128] : (int8_t)q;
+}
+
+/* ---- convolutions: all as one in three dimensions ------------------------------------------ */
+
+typedef struct {
+    const int8_t *input, *weights, *table;
+    const int32_t *bias, *multiplier;
+    const int8_t *shift;
+    int8_t *output;
+    int64_t batches, in[3], in_c, out[3], out_c, kernel[3], stride[3], pad[3], dilation[3], groups;
+    int64_t input_zero_point, output_zero_point;
+    int32_t clamp_min, clamp_max;
+    bool transposed, taps_first; /* weights [taps][out_c] */
+} Conv;
+
+/* The input position of a tap along one dimension, or -1. */
+static int64_t tap_source(const Conv *v, int d, int64_t out, int64_t tap) {
+    int64_t at = out * v->stride[d] - v->pad[d] + tap * v->dilation[d];
+    if (v->transposed) {
+        at = -1;
+        for (int64_t i = 0; i < v->in[d]; i++) /* input i reaches these outputs */
+            if (i * v->stride[d] + tap * v->dilation[d] - v->pad[d] == out)
+                at = i;
+    }
+    return at >= 0 && at < v->in[d] ? at : -1;
+}
+
+static int64_t conv_sum(const Conv *v, int64_t b, const int64_t *o, int64_t oc) {
+    int64_t depth = v->in_c / v->groups, group = oc / (v->out_c / v->groups), sum = 0;
+    int64_t taps = v->kernel[0] * v->kernel[1] * v->kernel[2];
+    for (int64_t t = 0; t < taps; t++) {
+        int64_t z = tap_source(v, 0, o[0], t / v->kernel[2] / v->kernel[1]);
+        int64_t y = tap_source(v, 1, o[1], t / v->kernel[2] % v->kernel[1]);
+        int64_t x = tap_source(v, 2, o[2], t % v->kernel[2]);
+        if (z < 0 || y < 0 || x < 0)
+            continue;
+        for (int64_t c = 0; c < depth; c++) {
+            int64_t pixel = ((b * v->in[0] + z) * v->in[1] + y) * v->in[2] + x;
+            int64_t q = v->input[pixel * v->in_c + group * depth + c];
+            int64_t w = v->taps_first ? v->weights[t * v->out_c + oc]
+                                      : v->weights[(oc * taps + t) * depth + c];
+            sum += (q - v->input_zero_point) * w;
+        }
+    }
+    return sum;
+}
+
+static void conv_run(const Conv *v) {
+    int8_t *output = v->output;
+    for (int64_t b = 0; b < v->batches; b++)
+        for (int64_t z = 0; z < v->out[0]; z++)
+            for (int64_t y = 0; y < v->out[1]; y++)
+                for (int64_t x = 0; x < v->out[2]; x++)
+                    for (int64_t oc = 0; oc < v->out_c; oc++) {
+                        int64_t sum = conv_sum(v, b, (int64_t[]){z, y, x}, oc);
+                        sum = requantize(sum + (v->bias ? v->bias[oc] : 0), v->multiplier[oc],
+                                         v->shift[oc]);
+                        *output++ = finish(sum + v->output_zero_point, v->clamp_min, v->clamp_max,
+                                           v->table);
+                    }
+}
+
+#define CONV(a, f)                                                                                 \
+    .input = ctn_at(f, (a)->input), .weights = ctn_at(f, (a)->weights),                            \
+    .bias = ctn_at(f, (a)->bias), .multiplier = ctn_at(f, (a)->multiplier),                        \
+    .shift = ctn_at(f, (a)->shift), .table = ctn_at(f, (a)->table),                                \
+    .output = ctn_at(f, (a)->output), .batches = (a)->batches, .in_c = (a)->in_c,                  \
+    .out_c = (a)->out_c, .input_zero_point = (a)->input_zero_point,                                \
+    .output_zero_point = (a)->output_zero_point, .clamp_min = (a)->clamp_min,                      \
+    .clamp_max = (a)->clamp_max
+#define PLANE(a)                                                                                   \
+    .in = {1, (a)->in_h, (a)->in_w}, .out = {1, (a)->out_h, (a)->out_w},                           \
+    .kernel = {1, (a)->kernel_h, (a)->kernel_w}, .stride = {1, (a)->stride_h, (a)->stride_w},      \
+    .pad = {0, (a)->pad_top, (a)->pad_left}, .dilation = {1, (a)->dilation_h, (a)->dilation_w}
+
+static void wide_conv2d_s8(const CtnConv2dS8Args *a, const CtnFrame *f) {
+    conv_run(&(Conv){CONV(a, f), PLANE(a), .groups = a->groups});
+}
+
+static void wide_conv_transpose2d_s8(const CtnConvTranspose2dS8Args *a, const CtnFrame *f) {
+    conv_run(&(Conv){CONV(a, f), PLANE(a), .groups = a->groups, .transposed = true});
+}
+
+static void wide_depthwise_conv2d_s8(const CtnDepthwiseConv2dS8Args *a, const CtnFrame *f) {
+    conv_run(&(Conv){CONV(a, f), PLANE(a), .groups = a->in_c, .taps_first = true});
+}
+
+static void wide_conv3d_s8(const CtnConv3dS8Args *a, const CtnFrame *f) {
+    conv_run(&(Conv){
+        CONV(a, f), .in = {a->in_d, a->in_h, a->in_w}, .out = {a->out_d, a->out_h, a->out_w},
+        .kernel = {a->kernel_d, a->kernel_h, a->kernel_w},
+        .stride = {a->stride_d, a->stride_h, a->stride_w},
+        .pad = {a->pad_front, a->pad_top, a->pad_left},
+        .dilation = {a->dilation_d, a->dilation_h, a->dilation_w}, .groups = a->groups});
+}
+
+static void wide_linear_s8(const CtnLinearS8Args *a, const CtnFrame *f) {
+    conv_run(&(Conv){.input = ctn_at(f, a->input),
+                     .weights = ctn_at(f, a->weights),
+                     .bias = ctn_at(f, a->bias),
+                     .multiplier = ctn_at(f, a->multiplier),
+                     .shift = ctn_at(f, a->shift),
+                     .table = ctn_at(f, a->table),
+                     .output = ctn_at(f, a->output),
+                     .batches = a->rows,
+                     .in_c = a->depth,
+                     .out_c = a->columns,
+                     .in = {1, 1, 1},
+                     .out = {1, 1, 1},
+                     .kernel = {1, 1, 1},
+                     .stride = {1, 1, 1},
+                     .dilation = {1, 1, 1},
+                     .groups = 1,
+                     .input_zero_point = a->input_zero_point,
+                     .output_zero_point = a->output_zero_point,
+                     .clamp_min = a->clamp_min,
+                     .clamp_max = a->clamp_max});
+}
+
+/* ---- strided walks: offsets from a flat index ----------------------------------------------- */
+
+static int64_t count_of(int rank, const int32_t *dim) {
+    int64_t n = 1;
+    for (int d = 0; d < rank; d++)
+        n *= dim[d];
+    return n;
+}
+
+static int64_t offset_of(int rank, const int32_t *dim, const int32_t *stride, int64_t flat) {
+    int64_t offset = 0;
+    for (int d = rank - 1; d >= 0; d--) {
+        offset += flat % dim[d] * stride[d];
+        flat /= dim[d];
+    }
+    return offset;
+}
+
+static void wide_matmul_s8(const CtnMatmulS8Args *a, const CtnFrame *f) {
+    const int8_t *lhs = ctn_at(f, a->lhs), *rhs = ctn_at(f, a->rhs), *table = ctn_at(f, a->table);
+    int8_t *output = ctn_at(f, a->output);
+    for (int64_t b = 0; b < count_of(4, a->batch); b++)
+        for (int64_t m = 0; m < a->rows; m++)
+            for (int64_t n = 0; n < a->columns; n++) {
+                int64_t l = offset_of(4, a->batch, a->lhs_batch_stride, b), sum = 0;
+                int64_t r = offset_of(4, a->batch, a->rhs_batch_stride, b);
+                for (int64_t k = 0; k < a->depth; k++)
+                    sum += (int64_t)(lhs[l + m * a->lhs_row_stride + k * a->lhs_depth_stride] -
+                                     a->lhs_zero_point) *
+                           (rhs[r + n * a->rhs_column_stride + k * a->rhs_depth_stride] -
+                            a->rhs_zero_point);
+                sum = requantize(sum, a->multiplier, a->shift) + a->output_zero_point;
+                *output++ = finish(sum, a->clamp_min, a->clamp_max, table);
+            }
+}
+
+/* Element i of an int8 or int16 array. */
+static int64_t element(const void *p, bool wide, int64_t i) {
+    return wide ? ((const int16_t *)p)[i] : ((const int8_t *)p)[i];
+}
+
+static void store(void *p, bool wide, int64_t i, int64_t q, const void *table) {
+    if (wide)
+        ((int16_t *)p)[i] = (int16_t)q;
+    else
+        ((int8_t *)p)[i] = table ? ((const int8_t *)table)[q + 128] : (int8_t)q;
+}
+
+static void add(const CtnAddS8Args *a, const CtnFrame *f, bool wide) {
+    void *output = ctn_at(f, a->output);
+    for (int64_t i = 0; i < count_of(6, a->dim); i++) {
+        int64_t p = element(ctn_at(f, a->a), wide, offset_of(6, a->dim, a->a_stride, i));
+        int64_t q = element(ctn_at(f, a->b), wide, offset_of(6, a->dim, a->b_stride, i));
+        int64_t unit = (int64_t)1 << a->left_shift;
+        int64_t sum = requantize((p - a->a_zero_point) * unit, a->a_multiplier, a->a_shift) +
+                      requantize((q - a->b_zero_point) * unit, a->b_multiplier, a->b_shift);
+        sum = requantize(sum, a->output_multiplier, a->output_shift) + a->output_zero_point;
+        store(output, wide, i, limit(sum, a->clamp_min, a->clamp_max), ctn_at(f, a->table));
+    }
+}
+
+static void wide_add_s8(const CtnAddS8Args *a, const CtnFrame *f) {
+    add(a, f, false);
+}
+
+static void wide_add_s16(const CtnAddS16Args *a, const CtnFrame *f) {
+    CtnAddS8Args same;
+    memcpy(&same, a, sizeof same);
+    add(&same, f, true);
+}
+
+static void mul(const CtnMulS8Args *a, const CtnFrame *f, bool wide) {
+    void *output = ctn_at(f, a->output);
+    for (int64_t i = 0; i < count_of(6, a->dim); i++) {
+        int64_t p = element(ctn_at(f, a->a), wide, offset_of(6, a->dim, a->a_stride, i));
+        int64_t q = element(ctn_at(f, a->b), wide, offset_of(6, a->dim, a->b_stride, i));
+        int64_t product = (p - a->a_zero_point) * (q - a->b_zero_point);
+        product = requantize(product, a->multiplier, a->shift) + a->output_zero_point;
+        store(output, wide, i, limit(product, a->clamp_min, a->clamp_max), ctn_at(f, a->table));
+    }
+}
+
+static void wide_mul_s8(const CtnMulS8Args *a, const CtnFrame *f) {
+    mul(a, f, false);
+}
+
+static void wide_mul_s16(const CtnMulS16Args *a, const CtnFrame *f) {
+    CtnMulS8Args same;
+    memcpy(&same, a, sizeof same);
+    mul(&same, f, true);
+}
+
+static void wide_table_s8(const CtnTableS8Args *a, const CtnFrame *f) {
+    const int8_t *input = ctn_at(f, a->input);
+    for (int64_t i = 0; i < a->count; i++)
+        memcpy((char *)ctn_at(f, a->output) + i * a->entry_size,
+               (const char *)ctn_at(f, a->table) + (input[i] + 128) * a->entry_size,
+               (size_t)a->entry_size);
+}
+
+static void wide_table_s16(const CtnTableS16Args *a, const CtnFrame *f) {
+    const int16_t *input = ctn_at(f, a->input), *table = ctn_at(f, a->table);
+    for (int64_t i = 0; i < a->count; i++) {
+        double position = (input[i] + 32768.0) / 128.0, low = floor(position);
+        double y = table[(int)low] + (position - low) * (table[(int)low + 1] - table[(int)low]);
+        ((int16_t *)ctn_at(f, a->output))[i] = (int16_t)floor(y + 0.5);
+    }
+}
+
+/* ---- movement ------------------------------------------------------------------------------ */
+
+static void wide_copy(const CtnCopyArgs *a, const CtnFrame *f) {
+    char *output = ctn_at(f, a->output);
+    const char *input = ctn_at(f, a->input);
+    const int8_t *table = ctn_at(f, a->table);
+    for (int64_t i = 0; i < count_of(8, a->dim); i++) {
+        char *to = output + offset_of(8, a->dim, a->out_stride, i) * a->element_size;
+        memcpy(to, input + offset_of(8, a->dim, a->in_stride, i) * a->element_size,
+               (size_t)a->element_size);
+        if (table)
+            *(int8_t *)to = table[*(int8_t *)to + 128];
+    }
+}
+
+static void wide_gather(const CtnGatherArgs *a, const CtnFrame *f) {
+    const int32_t *indices = ctn_at(f, a->indices);
+    for (int64_t i = 0; i < count_of(8, a->dim); i++) {
+        int64_t flat = i, from = 0;
+        for (int d = 7; d >= 0; d--) {
+            int64_t at = flat % a->dim[d];
+            flat /= a->dim[d];
+            from += a->index_start[d] < 0 ? at * a->in_stride[d] : indices[a->index_start[d] + at];
+        }
+        memcpy((char *)ctn_at(f, a->output) + i * a->element_size,
+               (const char *)ctn_at(f, a->input) + from * a->element_size, (size_t)a->element_size);
+    }
+}
+
+static void wide_fill(const CtnFillArgs *a, const CtnFrame *f) {
+    int64_t value = a->value;
+    for (int64_t i = 0; i < a->count; i++)
+        memcpy((char *)ctn_at(f, a->output) + i * a->element_size, &value, (size_t)a->element_size);
+}
+
+/* ---- pools and reductions ------------------------------------------------------------------ */
+
+static void wide_max_pool2d_s8(const CtnMaxPool2dS8Args *a, const CtnFrame *f) {
+    const int8_t *input = ctn_at(f, a->input);
+    int8_t *output = ctn_at(f, a->output);
+    for (int64_t b = 0; b < a->batches; b++)
+        for (int64_t oy = 0; oy < a->out_h; oy++)
+            for (int64_t ox = 0; ox < a->out_w; ox++)
+                for (int64_t c = 0; c < a->channels; c++) {
+                    int best = -128;
+                    for (int64_t k = 0; k < a->kernel_h * a->kernel_w; k++) {
+                        int64_t y = oy * a->stride_h - a->pad_top + k / a->kernel_w * a->dilation_h;
+                        int64_t x =
+                            ox * a->stride_w - a->pad_left + k % a->kernel_w * a->dilation_w;
+                        if (y < 0 || x < 0 || y >= a->in_h || x >= a->in_w)
+                            continue;
+                        int q = input[((b * a->in_h + y) * a->in_w + x) * a->channels + c];
+                        best = q > best ? q : best;
+                    }
+                    *output++ = finish(best, a->clamp_min, a->clamp_max, ctn_at(f, a->table));
+                }
+}
+
+/* The mean of real numbers on the input's grid, where padding is real zero. */
+static int64_t window_mean(const CtnAvgPool2dS8Args *a, const int8_t *image, int64_t y0, int64_t x0,
+                           int64_t c) {
+    int64_t counted = 0, sum = 0; /* of q - zero point */
+    for (int64_t y = y0; y < y0 + a->kernel_h; y++)
+        for (int64_t x = x0; x < x0 + a->kernel_w; x++) {
+            bool inside = y >= 0 && x >= 0 && y < a->in_h && x < a->in_w;
+            bool padded = y < a->in_h + a->pad_bottom && x < a->in_w + a->pad_right;
+            counted += inside || (a->include_padding && padded);
+            if (inside)
+                sum += image[(y * a->in_w + x) * a->channels + c] - a->input_zero_point;
+        }
+    int64_t divisor = a->divisor > 0 ? a->divisor : counted;
+    return half_away((Wide)sum + (Wide)divisor * a->input_zero_point, divisor);
+}
+
+static void wide_avg_pool2d_s8(const CtnAvgPool2dS8Args *a, const CtnFrame *f) {
+    int8_t *output = ctn_at(f, a->output);
+    for (int64_t b = 0; b < a->batches; b++)
+        for (int64_t oy = 0; oy < a->out_h; oy++)
+            for (int64_t ox = 0; ox < a->out_w; ox++)
+                for (int64_t c = 0; c < a->channels; c++) {
+                    const int8_t *image =
+                        (const int8_t *)ctn_at(f, a->input) + b * a->in_h * a->in_w * a->channels;
+                    int64_t mean = window_mean(a, image, oy * a->stride_h - a->pad_top,
+                                               ox * a->stride_w - a->pad_left, c);
+                    if (a->multiplier)
+                        mean = requantize(mean - a->input_zero_point, a->multiplier, a->shift) +
+                               a->output_zero_point;
+                    *output++ = finish(mean, a->clamp_min, a->clamp_max, ctn_at(f, a->table));
+                }
+}
+
+static void wide_reduce_sum_s8(const CtnReduceSumS8Args *a, const CtnFrame *f) {
+    const int8_t *input = ctn_at(f, a->input);
+    int8_t *output = ctn_at(f, a->output);
+    for (int64_t i = 0; i < count_of(6, a->dim); i++) {
+        int64_t sum = 0;
+        for (int64_t k = 0; k < count_of(6, a->reduced); k++)
+            sum += input[offset_of(6, a->dim, a->in_stride, i) +
+                         offset_of(6, a->reduced, a->reduced_stride, k)] -
+                   a->input_zero_point;
+        sum = requantize(sum, a->multiplier, a->shift) + a->output_zero_point;
+        *output++ = finish(sum, a->clamp_min, a->clamp_max, ctn_at(f, a->table));
+    }
+}
+
+static void wide_reduce_max_s8(const CtnReduceMaxS8Args *a, const CtnFrame *f) {
+    const int8_t *input = ctn_at(f, a->input);
+    int8_t *output = ctn_at(f, a->output);
+    for (int64_t i = 0; i < count_of(6, a->dim); i++) {
+        int best = a->mode ? 127 : -128;
+        for (int64_t k = 0; k < count_of(6, a->reduced); k++) {
+            int q = input[offset_of(6, a->dim, a->in_stride, i) +
+                          offset_of(6, a->reduced, a->reduced_stride, k)];
+            best = (a->mode ? q < best : q > best) ? q : best;
+        }
+        *output++ = finish(best, -128, 127, ctn_at(f, a->table));
+    }
+}
+
+/* The real softmax; the kernel's polynomials stay within one step of it. */
+static void wide_softmax_s8(const CtnSoftmaxS8Args *a, const CtnFrame *f) {
+    const int8_t *input = ctn_at(f, a->input);
+    int8_t *output = ctn_at(f, a->output);
+    double step = ldexp(a->multiplier, a->shift - 31 - 26);
+    for (int64_t row = 0; row < a->rows; row++, input += a->row_size, output += a->row_size) {
+        int best = -128;
+        double sum = 0;
+        for (int64_t i = 0; i < a->row_size; i++)
+            best = input[i] > best ? input[i] : best;
+        for (int64_t i = 0; i < a->row_size; i++)
+            sum += exp(step * (input[i] - best));
+        for (int64_t i = 0; i < a->row_size; i++)
+            output[i] =
+                (int8_t)limit(llround(256 * exp(step * (input[i] - best)) / sum) - 128, -128, 127);
+    }
+}
+
+/* ---- the boundary -------------------------------------------------------------------------- */
+
+static float bits_float(int32_t bits) {
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static int64_t quantize(float x, int32_t inverse, int32_t zero_point, bool wide) {
+    float t = rintf(x * bits_float(inverse));
+    if (isnan(t))
+        return zero_point;
+    double q = (double)t + zero_point;
+    return (int64_t)(wide ? fmin(fmax(q, -32767), 32767) : fmin(fmax(q, -128), 127));
+}
+
+static void wide_quantize_s8(const CtnQuantizeS8Args *a, const CtnFrame *f) {
+    for (int64_t i = 0; i < a->count; i++)
+        ((int8_t *)ctn_at(f, a->output))[i] = (int8_t)quantize(
+            ((float *)ctn_at(f, a->input))[i], a->inverse_scale, a->zero_point, false);
+}
+
+static void wide_quantize_s16(const CtnQuantizeS16Args *a, const CtnFrame *f) {
+    for (int64_t i = 0; i < a->count; i++)
+        ((int16_t *)ctn_at(f, a->output))[i] = (int16_t)quantize(
+            ((float *)ctn_at(f, a->input))[i], a->inverse_scale, a->zero_point, true);
+}
+
+static void wide_dequantize_s8(const CtnDequantizeS8Args *a, const CtnFrame *f) {
+    for (int64_t i = 0; i < a->count; i++)
+        ((float *)ctn_at(f, a->output))[i] =
+            (float)((double)(((int8_t *)ctn_at(f, a->input))[i] - a->zero_point) *
+                    bits_float(a->scale));
+}
+
+static void wide_dequantize_s16(const CtnDequantizeS16Args *a, const CtnFrame *f) {
+    for (int64_t i = 0; i < a->count; i++)
+        ((float *)ctn_at(f, a->output))[i] =
+            (float)((double)(((int16_t *)ctn_at(f, a->input))[i] - a->zero_point) *
+                    bits_float(a->scale));
+}
+
+#define WIDE_CASE(name, Struct, FIELDS)                                                            \
+    case CTN_KERNEL_##name:                                                                        \
+        wide_##name(args, frame);                                                                  \
+        break;
+
+void wide_run(int id, const void *args, const CtnFrame *frame) {
+    switch (id) { CTN_KERNELS(WIDE_CASE) }
+}

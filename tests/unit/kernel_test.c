@@ -1,0 +1,83 @@
+/* Every kernel against wide arithmetic, and every variant, with emulated intrinsics, against plain
+ * C, on the same cases; nothing outside of output and scratch may change. */
+#include "kernel/cases.h"
+#include "kernel/wide.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const Variant *plain_of(int kernel) {
+    for (int i = 0; i < variant_table_count; i++)
+        if (variant_table[i].kernel == kernel && !variant_table[i].isa)
+            return &variant_table[i];
+    return NULL;
+}
+
+static void check_stray(const KernelCase *k, const uint8_t *after, int index) {
+    int64_t stray = case_stray_write(k, after);
+    if (stray >= 0)
+        fail_msg("%s, case %d: writes byte %lld, outside of its output", k->variant->symbol, index,
+                 (long long)stray);
+}
+
+static void check_output(const KernelCase *k, const uint8_t *after, const uint8_t *expected,
+                         int index, int tolerance) {
+    for (int64_t i = 0; i < k->output_bytes; i++) {
+        int got = (int8_t)after[k->output + i], want = (int8_t)expected[i];
+        if (abs(got - want) > tolerance)
+            fail_msg("%s, case %d: byte %lld of the output is %d, not %d", k->variant->symbol,
+                     index, (long long)i, got, want);
+    }
+}
+
+static void plain_c_equals_wide_arithmetic(void **state) {
+    (void)state;
+    for (int kernel = 0; kernel < CTN_KERNEL_COUNT; kernel++)
+        for (int i = 0; i < case_count(kernel); i++) {
+            C *c = c_new();
+            KernelCase *k = case_make(c, plain_of(kernel), i);
+            assert_non_null(k);
+            uint8_t *after = case_run(c, k);
+            check_stray(k, after, i);
+            CtnFrame frame = {{k->arena, NULL, k->weights}};
+            wide_run(kernel, k->call->args, &frame);
+            check_output(k, after, k->arena + k->output, i, kernel == CTN_KERNEL_softmax_s8);
+            c_free(c);
+        }
+}
+
+static void variants_equal_plain_c(void **state) {
+    (void)state;
+    for (int v = 0; v < variant_table_count; v++) {
+        const Variant *variant = &variant_table[v];
+        int accepted = 0;
+        for (int i = 0; variant->isa && i < case_count(variant->kernel); i++) {
+            C *c = c_new();
+            KernelCase *k = case_make(c, variant, i);
+            if (k) {
+                accepted++;
+                KernelCase *plain = case_make(c, plain_of(variant->kernel), i);
+                uint8_t *after = case_run(c, k);
+                check_stray(k, after, i);
+                assert_int_equal(k->output_bytes, plain->output_bytes);
+                check_output(k, after, case_run(c, plain) + plain->output, i, 0);
+            }
+            c_free(c);
+        }
+        if (variant->isa && accepted < 10)
+            fail_msg("%s accepts only %d cases", variant->symbol, accepted);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_c_equals_wide_arithmetic),
+        cmocka_unit_test(variants_equal_plain_c),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
