@@ -436,11 +436,36 @@ static void wide_dequantize_s16(const CtnDequantizeS16Args *a, const CtnFrame *f
                     bits_float(a->scale));
 }
 
-#define WIDE_CASE(name, Struct, FIELDS)                                                            \
+#define WIDE_CASE(name)                                                                            \
     case CTN_KERNEL_##name:                                                                        \
         wide_##name(args, frame);                                                                  \
         break;
 
 void wide_run(int id, const void *args, const CtnFrame *frame) {
-    switch (id) { CTN_KERNELS(WIDE_CASE) }
+    switch (id) {
+        WIDE_CASE(conv2d_s8)
+        WIDE_CASE(depthwise_conv2d_s8)
+        WIDE_CASE(conv3d_s8)
+        WIDE_CASE(conv_transpose2d_s8)
+        WIDE_CASE(linear_s8)
+        WIDE_CASE(matmul_s8)
+        WIDE_CASE(add_s8)
+        WIDE_CASE(add_s16)
+        WIDE_CASE(mul_s8)
+        WIDE_CASE(mul_s16)
+        WIDE_CASE(table_s8)
+        WIDE_CASE(table_s16)
+        WIDE_CASE(copy)
+        WIDE_CASE(gather)
+        WIDE_CASE(fill)
+        WIDE_CASE(max_pool2d_s8)
+        WIDE_CASE(avg_pool2d_s8)
+        WIDE_CASE(reduce_sum_s8)
+        WIDE_CASE(reduce_max_s8)
+        WIDE_CASE(softmax_s8)
+        WIDE_CASE(quantize_s8)
+        WIDE_CASE(dequantize_s8)
+        WIDE_CASE(quantize_s16)
+        WIDE_CASE(dequantize_s16)
+    }
 }
