@@ -28,6 +28,16 @@ static double map_to_copy(const Node *n, const double *in) {
     return t == DT_BOOL ? in[0] != 0 : number_wrap(t, trunc(in[0]));
 }
 
+/* Of to.other and type_as too, whose second operand gives no numbers: they have no map. */
+static void eval_to(C *c, Node *n) {
+    const Array *in = eval_value(c, node_operand(n, 0));
+    Array *out = eval_out(c, n, 0);
+    for (int64_t k = 0, count = array_count(in); k < count; k++) {
+        double x = array_get(in, k);
+        array_set(out, k, map_to_copy(n, &x));
+    }
+}
+
 static void set_dtype(Node *n, DType dtype) {
     n->out[0]->type = node_operand(n, 0)->type;
     n->out[0]->type.dtype = dtype;
@@ -118,7 +128,7 @@ static void decompose_fill(C *c, Graph *g, Node *n) {
     .shape = shape_dropout, .eval = eval_identity, .quant = {.out = {Q_SAME}},                     \
     .lower = lower_movement
 
-#define CONVERSION .traits = OP_MAY_RETURN_INPUT, .map = map_to_copy, .decompose = decompose_to
+#define CONVERSION .traits = OP_MAY_RETURN_INPUT, .eval = eval_to, .decompose = decompose_to
 
 static const Op rows[] = {
     {.schema = "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", COPY},
