@@ -37,7 +37,7 @@ Compiled compiled_load(C *c, Session *s, const char *folder) {
     Compiled m = {.folder = folder};
     Loc loc = {.file = path_join(c, folder, "report.json")};
     size_t bytes;
-    m.report = c_strndup(c, file_read(c, loc.file, &bytes), bytes);
+    m.report = file_read(c, loc.file, &bytes);
     json_error_t error;
     json_t *root = json_loads(m.report, 0, &error);
     if (!root) {

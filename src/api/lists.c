@@ -73,7 +73,7 @@ static void report_body(C *c, Session *s) {
         fatal(c, DIAG_INPUT, &loc, "not the folder of a compiled model; corten compile makes one");
     size_t bytes;
     const char *path = path_join(c, s->o->model, "report.json");
-    const char *text = c_strndup(c, file_read(c, path, &bytes), bytes);
+    const char *text = file_read(c, path, &bytes);
     if (s->o->json)
         fprintf(s->results, "%s\n", text);
     else

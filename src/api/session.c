@@ -114,7 +114,7 @@ static void parse_precision(C *c, Session *s) {
     if (!s->o->precision_file)
         return;
     size_t bytes;
-    char *text = c_strdup(c, file_read(c, s->o->precision_file, &bytes));
+    char *text = file_read(c, s->o->precision_file, &bytes);
     PrecisionRule *rule = NEW_ARRAY(c, PrecisionRule, bytes + 1);
     int line = 0;
     for (char *save = NULL, *p = strtok_r(text, "\n", &save); p; p = strtok_r(NULL, "\n", &save)) {
