@@ -339,6 +339,8 @@ Arg *args_read(Pt2 *p, const Scope *scope, const json_t *inputs, const OpMatch *
         const char *name = get_string(p, input, "name");
         const json_t *u = get_object(p, input, "arg");
         int k = schema_index(s, name);
+        if (k < 0 && match->inplace && i == 0)
+            k = 0; /* dropout(input), but dropout_(self) */
         if (k < 0 && match->out && text_equal(name, "out")) {
             good &= read_out_arg(&r, u, out_arg);
         } else if (k < 0 || given[k]) {
