@@ -478,7 +478,7 @@ static Graph *parse_body(Parser *p, const Node *n) {
                     .constants = p->constants,
                     .prefix = c_format(c, "%s%s/", p->prefix, n->name),
                     .depth = p->depth + 1};
-    inner.g->stage = p->g->stage;
+    inner.g->stage = STAGE_CORE; /* bodies stay in float: their node is what is quantized */
     scan_need(p->s, '{');
     parse_items(&inner);
     return inner.g;
