@@ -15,7 +15,9 @@ void fileset_add(C *c, FileSet *set, const char *name, const void *data, size_t 
             return; /* a source that several calls need */
     set->file = c_grow(c, set->file, set->count, &set->capacity, set->count + 1, sizeof *set->file);
     set->file[set->count].name = c_strdup(c, name);
-    set->file[set->count].data = c_memdup(c, data, bytes);
+    char *copy = c_alloc(c, bytes + 1); /* terminated, so that texts can be shown */
+    memcpy(copy, data, bytes);
+    set->file[set->count].data = copy;
     set->file[set->count].bytes = bytes;
     set->count++;
 }
