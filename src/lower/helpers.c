@@ -51,12 +51,12 @@ static double grid_quantize(const Grid *grid, double real) {
 
 /* ---- tables ------------------------------------------------------------------------------- */
 
-static double operand_value(const Graph *body, const Arg *arg, const double *value) {
-    (void)body;
+static double operand_value(const Arg *arg, const double *value) {
+    double constant;
     switch (arg->kind) {
     case ARG_VALUE:
-        return arg->u.value->constant ? array_get(arg->u.value->constant, 0)
-                                      : value[arg->u.value->id];
+        return value_is_scalar_constant(arg->u.value, &constant) ? constant
+                                                                 : value[arg->u.value->id];
     case ARG_INT:
         return (double)arg->u.i;
     case ARG_FLOAT:
@@ -68,13 +68,13 @@ static double operand_value(const Graph *body, const Arg *arg, const double *val
     }
 }
 
-static double node_map(const Graph *body, const Node *n, const double *value) {
+static double node_map(const Node *n, const double *value) {
     const Schema *schema = op_schema(n->op);
     double in[TABLE_OPERANDS];
     int count = 0;
     for (int i = 0; i < schema->arg_count; i++)
         if (schema->arg[i].type == T_TENSOR && count < TABLE_OPERANDS)
-            in[count++] = operand_value(body, &n->arg[i], value);
+            in[count++] = operand_value(&n->arg[i], value);
     double y = n->op->map(n, in);
     DType dtype = n->out[0]->type.dtype;
     if (dtype == DT_BOOL)
@@ -90,8 +90,8 @@ double table_body_eval(const Node *table, double x) {
         body->value_count <= STACK_VALUES ? few : NEW_ARRAY(body->c, double, body->value_count);
     value[body->input[0].u.value->id] = x;
     for (const Node *n = body->first; n; n = n->next)
-        value[n->out[0]->id] = node_map(body, n, value);
-    return operand_value(body, &body->output[0], value);
+        value[n->out[0]->id] = node_map(n, value);
+    return operand_value(&body->output[0], value);
 }
 
 /* The function at each q of the input grid; poles are infinite, and what is undefined (NaN)
@@ -151,7 +151,7 @@ void store_clamp(const Node *n, int32_t *min, int32_t *max) {
         /* operand 0 is the value between; a clamp's others are numbers */
         for (int i = 1, k = 1; i < schema->arg_count; i++)
             if (schema->arg[i].type == T_TENSOR && k < TABLE_OPERANDS)
-                in[k++] = operand_value(NULL, &epilogue->arg[i], NULL);
+                in[k++] = operand_value(&epilogue->arg[i], NULL);
         in[0] = -HUGE_VAL;
         low = grid_quantize(out->grid, epilogue->op->map(epilogue, in));
         in[0] = HUGE_VAL;

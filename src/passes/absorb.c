@@ -61,6 +61,8 @@ static Grid *grid_of(C *c, const Graph *g, const Node *n, const Type *t) {
                    dtype_name(dtype));
         return NULL;
     }
+    if (axis >= 0 && t->dim[axis] == 1)
+        axis = -1; /* one channel: a grid of one part moves freely */
     Grid *grid = NEW(c, Grid);
     *grid = (Grid){.dtype = dtype, .bits = 8 * dtype_size(dtype), .pinned = true};
     grid->part_count = axis < 0 ? 1 : (int)t->dim[axis];

@@ -124,8 +124,9 @@ static Arg body_arg(const Arg *a, Value *const *copy_of) {
     const Value *v = a->u.value;
     if (copy_of[v->id])
         return arg_value(copy_of[v->id]);
-    return dtype_is_float(v->type.dtype) ? arg_float(array_get(v->constant, 0))
-                                         : arg_int(array_get_int(v->constant, 0));
+    double real = 0;
+    value_is_scalar_constant(v, &real); /* through its grid, if it has one */
+    return dtype_is_float(v->type.dtype) ? arg_float(real) : arg_int(array_get_int(v->constant, 0));
 }
 
 static const char *full_name(C *c, const Op *op) {
