@@ -337,6 +337,17 @@ static int64_t channel_of(const Weighted *w, const Type *t, int64_t i) {
     return first / (t->dim[0] / w->groups) * t->dim[1] + second;
 }
 
+/* The argument's constant gets new numbers: in place unless others read it too. */
+static void set_constant(Graph *g, Arg *arg, const char *name, Array *a) {
+    Value *v = arg->kind == ARG_VALUE ? arg->u.value : NULL;
+    if (v && v->user_count == 1 && v->output_count == 0) {
+        v->constant = a;
+        v->type.dtype = a->dtype;
+    } else {
+        *arg = arg_value(value_constant(g, v ? v->name : name, a));
+    }
+}
+
 /* weight[c] *= scale[c]; bias[c] = bias[c] * scale[c] + shift[c]. */
 static void weighted_apply(C *c, Graph *g, const Weighted *w, const double *scale,
                            const double *shift) {
@@ -349,9 +360,8 @@ static void weighted_apply(C *c, Graph *g, const Weighted *w, const double *scal
     Array *b = array_new(c, DT_F32, 1, &w->channels);
     for (int64_t k = 0; k < w->channels; k++)
         array_set(b, k, (bias ? array_get(bias->constant, k) * scale[k] : 0) + shift[k]);
-    const char *bias_name = bias ? bias->name : c_format(c, "%s_bias", w->node->name);
-    w->node->arg[w->weight] = arg_value(value_constant(g, weight->name, a));
-    w->node->arg[w->bias] = arg_value(value_constant(g, bias_name, b));
+    set_constant(g, &w->node->arg[w->weight], "weight", a);
+    set_constant(g, &w->node->arg[w->bias], c_format(c, "%s_bias", w->node->name), b);
 }
 
 static void weighted_absorb(Graph *g, const Weighted *w, Node *n) {
