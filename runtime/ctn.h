@@ -274,6 +274,62 @@ typedef enum {
     REF(input)                                                                                     \
     REF(output) REF(scratch) INT(rows) INT(row_size) INT(multiplier) INT(shift) INT(diff_min)
 
+/* Softmax with a mask, and to any output grid: probabilities in Q.24 times multiplier and shift.
+ * mask, if present: bytes [mask_rows][row_size], used over and over; a value counts where its
+ * byte's truth differs from mask_hides. A row without any gives all zeros. */
+#define CTN_MASKED_SOFTMAX_S8_FIELDS(REF, INT, INTS)                                               \
+    REF(input)                                                                                     \
+    REF(output) REF(mask) INT(rows) INT(row_size) INT(mask_rows) INT(mask_hides) INT(multiplier)   \
+        INT(shift) INT(diff_min) INT(output_zero_point) INT(output_multiplier) INT(output_shift)
+
+/* log_softmax over rows of row_size contiguous values: exponentials as in softmax_s8;
+ * (q - max) is scaled by ratio_multiplier and ratio_shift, the logarithm of the sum in Q5.26 by
+ * log_multiplier and log_shift, both to 1/256 of an output step. */
+#define CTN_LOG_SOFTMAX_S8_FIELDS(REF, INT, INTS)                                                  \
+    REF(input)                                                                                     \
+    REF(output) INT(rows) INT(row_size) INT(multiplier) INT(shift) INT(diff_min)                   \
+        INT(output_zero_point) INT(ratio_multiplier) INT(ratio_shift) INT(log_multiplier)          \
+            INT(log_shift)
+
+/* (x - mean) / sqrt(variance + epsilon) * gamma + beta, statistics over the reduced dims for each
+ * step of dim[0..3]; input and output have the same strides. gamma int16 and beta int32 in gamma's
+ * scale (2^-16 without gamma), both optional, at the sum of both parameter strides; multiplier and
+ * shift take that scale to the output. count: elements of a group, below 2^22. centered 0: the
+ * mean is taken as zero (RMS). epsilon: low and high half of epsilon * count^2 / scale^2. */
+#define CTN_LAYER_NORM_S8_FIELDS(REF, INT, INTS)                                                   \
+    REF(input)                                                                                     \
+    REF(output) REF(gamma) REF(beta) REF(table) INTS(dim, 4) INTS(stride, 4)                       \
+        INTS(parameter_stride, 4) INTS(reduced, 4) INTS(reduced_stride, 4)                         \
+            INTS(reduced_parameter_stride, 4) INT(count) INT(centered) INT(epsilon_low)            \
+                INT(epsilon_high) INT(input_zero_point) INT(output_zero_point) INT(multiplier)     \
+                    INT(shift) INT(clamp_min) INT(clamp_max)
+
+/* int64 place of the first maximum (mode 0) or minimum (mode 1) among count values a stride
+ * apart, for each step of dim[0..5]. */
+#define CTN_ARGMAX_S8_FIELDS(REF, INT, INTS)                                                       \
+    REF(input) REF(output) INTS(dim, 6) INTS(in_stride, 6) INT(count) INT(stride) INT(mode)
+
+/* Running sums of (q - input_zero_point) along count values, for each step of dim[0..5]. */
+#define CTN_CUMSUM_S8_FIELDS(REF, INT, INTS)                                                       \
+    REF(input)                                                                                     \
+    REF(output) INTS(dim, 6) INTS(in_stride, 6) INTS(out_stride, 6) INT(count) INT(in_step)        \
+        INT(out_step) INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)
+
+/* Pools whose window i of n covers floor(i * in / n) .. ceil((i + 1) * in / n) - 1.
+ * mode 0: mean, as avg_pool2d_s8; 1: maximum. Requantized unless multiplier is 0. */
+#define CTN_ADAPTIVE_POOL2D_S8_FIELDS(REF, INT, INTS)                                              \
+    REF(input)                                                                                     \
+    REF(output) REF(table) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w)    \
+        INT(mode) INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)          \
+            INT(clamp_min) INT(clamp_max)
+
+/* int64 place in the plane, y * in_w + x, of the first maximum of max_pool2d_s8's windows. */
+#define CTN_MAX_POOL2D_INDICES_S8_FIELDS(REF, INT, INTS)                                           \
+    REF(input)                                                                                     \
+    REF(output) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h) \
+        INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h)       \
+            INT(dilation_w)
+
 /* The C boundary and float islands. scale and its inverse are float bits in an int32. */
 #define CTN_QUANTIZE_S8_FIELDS(REF, INT, INTS)                                                     \
     REF(input) REF(output) INT(count) INT(inverse_scale) INT(zero_point)
@@ -315,6 +371,13 @@ typedef enum {
     KERNEL(reduce_sum_s8, ReduceSumS8, CTN_REDUCE_SUM_S8_FIELDS)                                   \
     KERNEL(reduce_max_s8, ReduceMaxS8, CTN_REDUCE_MAX_S8_FIELDS)                                   \
     KERNEL(softmax_s8, SoftmaxS8, CTN_SOFTMAX_S8_FIELDS)                                           \
+    KERNEL(masked_softmax_s8, MaskedSoftmaxS8, CTN_MASKED_SOFTMAX_S8_FIELDS)                       \
+    KERNEL(log_softmax_s8, LogSoftmaxS8, CTN_LOG_SOFTMAX_S8_FIELDS)                                \
+    KERNEL(layer_norm_s8, LayerNormS8, CTN_LAYER_NORM_S8_FIELDS)                                   \
+    KERNEL(argmax_s8, ArgmaxS8, CTN_ARGMAX_S8_FIELDS)                                              \
+    KERNEL(cumsum_s8, CumsumS8, CTN_CUMSUM_S8_FIELDS)                                              \
+    KERNEL(adaptive_pool2d_s8, AdaptivePool2dS8, CTN_ADAPTIVE_POOL2D_S8_FIELDS)                    \
+    KERNEL(max_pool2d_indices_s8, MaxPool2dIndicesS8, CTN_MAX_POOL2D_INDICES_S8_FIELDS)            \
     KERNEL(quantize_s8, QuantizeS8, CTN_QUANTIZE_S8_FIELDS)                                        \
     KERNEL(dequantize_s8, DequantizeS8, CTN_DEQUANTIZE_S8_FIELDS)                                  \
     KERNEL(quantize_s16, QuantizeS16, CTN_QUANTIZE_S16_FIELDS)                                     \

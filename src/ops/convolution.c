@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AXES 3 /* depth, height, width; absent leading ones have size 1 */
+#define AXES 3               /* depth, height, width; absent leading ones have size 1 */
 #define LIST_LIMIT (1 << 30) /* strides, paddings: products with sizes below 2^32 fit int64 */
 
 typedef struct {

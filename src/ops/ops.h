@@ -85,4 +85,7 @@ typedef struct {
 void call_weights(C *c, Call *call, const Node *n, int64_t channels, const int8_t *packed,
                   int64_t weight_bytes, WeightFields field);
 
+/* softmax of x over dim with an optional mask of whole rows (softmax.c): a node before n. */
+Value *softmax_node(C *c, Graph *g, Node *n, Value *x, int dim, Value *mask, bool hides);
+
 #endif

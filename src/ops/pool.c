@@ -540,6 +540,35 @@ static void avg_lower(C *c, Graph *g, Node *n) {
     call_absent(call, &a->scratch);
 }
 
+static void adaptive_lower(C *c, Graph *g, Node *n) {
+    Pool p = pool_read(n);
+    const Value *x = node_in(n, "input");
+    Call *call = call_new(c, g, n, CTN_KERNEL_adaptive_pool2d_s8);
+    CtnAdaptivePool2dS8Args *a = call->args;
+    POOL_SIZES(a, &p);
+    a->mode = node_bool(n, "maximum");
+    a->input_zero_point = value_zero_point(x);
+    a->output_zero_point = value_zero_point(n->out[0]);
+    if (value_scale(x) != value_scale(n->out[0]) || a->input_zero_point != a->output_zero_point)
+        multiplier_from(value_scale(x) / value_scale(n->out[0]), &a->multiplier, &a->shift);
+    store_clamp(n, &a->clamp_min, &a->clamp_max);
+    call_in(call, &a->input, node_in(n, "input"));
+    call_out(call, &a->output, node_result(n));
+    store_table(c, call, &a->table, n);
+}
+
+static void indices_lower(C *c, Graph *g, Node *n) {
+    Pool p = pool_read(n);
+    Call *call = call_new(c, g, n, CTN_KERNEL_max_pool2d_indices_s8);
+    CtnMaxPool2dIndicesS8Args *a = call->args;
+    POOL_SIZES(a, &p);
+    POOL_WINDOW(a, &p);
+    a->dilation_h = (int32_t)p.dilation[0];
+    a->dilation_w = (int32_t)p.dilation[1];
+    call_in(call, &a->input, node_in(n, "input"));
+    call_out(call, &a->output, n->out[0]);
+}
+
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 #define POOL_CORE                                                                                  \
@@ -600,7 +629,7 @@ static const Op rows[] = {
      .shape = indices_shape,
      .eval = indices_eval,
      .quant = {.in = {Q_ACT}, .out = {Q_RAW}},
-     .no_integer_form = "the places of maxima have no kernel yet"},
+     .lower = indices_lower},
     /* Windows may stick out beyond the padding; what does is not counted. */
     {.schema = "corten::avg_pool2d(Tensor input, int[2] kernel_size, int[2] stride, int[4] "
                "padding, int[2] output_size, bool count_include_pad) -> Tensor",
@@ -613,13 +642,13 @@ static const Op rows[] = {
      POOL_CORE,
      .shape = pool_shape,
      .eval = adaptive_eval,
-     .no_integer_form = "windows of unlike sizes have no kernel yet"},
+     .lower = adaptive_lower},
     {.schema = "corten::adaptive_max_indices(Tensor input, int[2] output_size) -> Tensor",
      .traits = OP_CHANNELS_LAST,
      .shape = indices_shape,
      .eval = adaptive_indices_eval,
      .quant = {.in = {Q_ACT}, .out = {Q_RAW}},
-     .no_integer_form = "the places of maxima have no kernel yet"},
+     .no_integer_form = "the places of maxima of an adaptive pool have no kernel"},
 };
 
 OPS_FAMILY(pool, rows);

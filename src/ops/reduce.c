@@ -196,13 +196,18 @@ static void too_many_dims(C *c, const Node *n) {
                shape_text(c, x->rank, x->dim));
 }
 
+static bool is_int8(C *c, const Node *n, const Value *x, const char *what) {
+    if (value_storage(x) == DT_I8)
+        return true;
+    diag_error(c, DIAG_MODEL, &n->loc, "%s of %s values has no integer form", what,
+               dtype_name(value_storage(x)));
+    return false;
+}
+
 static void sum_lower(C *c, Graph *g, Node *n) {
     Value *x = node_in(n, "input");
-    if (value_storage(x) != DT_I8) {
-        diag_error(c, DIAG_MODEL, &n->loc, "a sum of %s values has no integer form",
-                   dtype_name(value_storage(x)));
+    if (!is_int8(c, n, x, "a sum"))
         return;
-    }
     Dims d = own_dims(c, n);
     Loop kept, reduced;
     loops_physical(n, &d, &kept, &reduced);
@@ -301,14 +306,25 @@ static void argmax_eval(C *c, Node *n) {
     extremum_run(c, n, true);
 }
 
-/* ---- running sum ---------------------------------------------------------------------------- */
-
-static void cumsum_shape(C *c, Node *n) {
-    const Type *x = &node_in(n, "input")->type;
-    if (x->rank > 0)
-        dim_wrap(c, n, node_int(n, "dim"), x->rank);
-    shape_same(c, n);
+static void argmax_lower(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "input");
+    if (dtype_size(value_storage(x)) != 1 && !is_int8(c, n, x, "the place of an extremum"))
+        return;
+    Dims d = own_dims(c, n);
+    Loop kept, reduced;
+    loops_physical(n, &d, &kept, &reduced);
+    Call *call = call_new(c, g, n, CTN_KERNEL_argmax_s8);
+    CtnArgmaxS8Args *a = call->args;
+    if (!loop_pack(&kept, a->dim, a->in_stride))
+        too_many_dims(c, n);
+    a->count = (int32_t)d.count;
+    a->stride = reduced.count ? (int32_t)reduced.stride[0] : 1;
+    a->mode = node_bool(n, "minimum");
+    call_in(call, &a->input, x);
+    call_out(call, &a->output, n->out[0]);
 }
+
+/* ---- running sum ---------------------------------------------------------------------------- */
 
 static void cumsum_eval(C *c, Node *n) {
     const Array *x = eval_in(c, n, "input");
@@ -328,6 +344,41 @@ static void cumsum_eval(C *c, Node *n) {
                 array_set_int(y, base + offset[k], whole += array_get_int(x, base + offset[k]));
         }
     }
+}
+
+/* Two loops in one: over all dims but the summed one, with both values' strides. */
+static void cumsum_lower(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "input"), *y = n->out[0];
+    if (!is_int8(c, n, x, "a running sum"))
+        return;
+    int64_t from[MAX_RANK], to[MAX_RANK];
+    int dim = (int)node_int(n, "dim"), used = 6;
+    value_strides(x, from);
+    value_strides(y, to);
+    Call *call = call_new(c, g, n, CTN_KERNEL_cumsum_s8);
+    CtnCumsumS8Args *a = call->args;
+    for (int k = 0; k < 6; k++)
+        a->dim[k] = 1;
+    for (int k = x->type.rank - 1; k >= 0; k--) {
+        if (k == dim || x->type.dim[k] == 1)
+            continue;
+        if (used == 0) {
+            too_many_dims(c, n);
+            break;
+        }
+        used--;
+        a->dim[used] = (int32_t)x->type.dim[k];
+        a->in_stride[used] = (int32_t)from[k];
+        a->out_stride[used] = (int32_t)to[k];
+    }
+    a->count = x->type.rank ? (int32_t)x->type.dim[dim] : 1;
+    a->in_step = x->type.rank ? (int32_t)from[dim] : 1;
+    a->out_step = x->type.rank ? (int32_t)to[dim] : 1;
+    a->input_zero_point = value_zero_point(x);
+    a->output_zero_point = value_zero_point(y);
+    multiplier_from(value_scale(x) / value_scale(y), &a->multiplier, &a->shift);
+    call_in(call, &a->input, x);
+    call_out(call, &a->output, y);
 }
 
 /* ---- ATen's rows ---------------------------------------------------------------------------- */
@@ -517,9 +568,9 @@ static void prod_decompose(C *c, Graph *g, Node *n) {
 }
 
 static void cumsum_decompose(C *c, Graph *g, Node *n) {
-    (void)c;
-    value_replace(g, n->out[0],
-                  MAKE("corten::cumsum", arg_value(summand(g, n)), arg_int(node_int(n, "dim"))));
+    Value *x = summand(g, n);
+    int dim = x->type.rank ? dim_wrap(c, n, node_int(n, "dim"), x->type.rank) : 0;
+    value_replace(g, n->out[0], MAKE("corten::cumsum", arg_value(x), arg_int(dim)));
 }
 
 /* The p-norm over dims d. */
@@ -676,12 +727,12 @@ static const Op rows[] = {
      .traits = OP_ANY_ORDER,
      .shape = argmax_shape,
      .eval = argmax_eval,
-     .no_integer_form = "the place of an extremum has no kernel yet"},
+     .lower = argmax_lower},
     {.schema = "corten::cumsum(Tensor input, int dim) -> Tensor",
      .traits = OP_ANY_ORDER,
-     .shape = cumsum_shape,
+     .shape = shape_same,
      .eval = cumsum_eval,
-     .no_integer_form = "running sums have no kernel yet"},
+     .lower = cumsum_lower},
 };
 
 OPS_FAMILY(reduce, rows);

@@ -1,0 +1,377 @@
+/* Softmax and its logarithm over any dim. Short rows have the fixed output grid 1/256, -128; in
+ * long ones all values are small, so they get a calibrated grid. What masks the scores before a
+ * softmax (masked_fill with, or addition of, a number like -inf) is taken into it: such a number
+ * must not widen the scores' grid. */
+#include "ops/ops.h"
+
+#include <string.h>
+
+#define SHORT_ROW 32
+#define ROW_LIMIT 4096    /* the kernels' sums of exponentials have 12 integer bits */
+#define MASKING (-1000.0) /* what is below has no probability beside anything else */
+
+static void softmax_shape(C *c, Node *n) {
+    const Type *x = &node_in(n, "input")->type;
+    if (!dtype_is_float(x->dtype))
+        diag_error(c, DIAG_MODEL, &n->loc, "softmax of %s: needs float elements",
+                   dtype_name(x->dtype));
+    shape_same(c, n);
+}
+
+/* ---- float reference ------------------------------------------------------------------------ */
+
+typedef struct { /* rows of `size` values `step` apart; `inner` of them interleave */
+    int64_t outer, size, inner;
+} Rows;
+
+static Rows rows_of(const Node *n) {
+    const Type *x = &node_in(n, "input")->type;
+    int dim = (int)node_int(n, "dim");
+    Rows r = {1, x->rank ? x->dim[dim] : 1, 1};
+    for (int k = 0; k < x->rank; k++)
+        *(k < dim ? &r.outer : &r.inner) *= k == dim ? 1 : x->dim[k];
+    return r;
+}
+
+static bool is_visible(const Array *mask, int64_t at, bool hides) {
+    return !mask || (array_get(mask, at % array_count(mask)) != 0) != hides;
+}
+
+static void softmax_row(const Rows *r, const float *x, const Array *mask, int64_t mask_at,
+                        bool hides, bool logarithm, float *y) {
+    double top = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < r->size; i++)
+        if (is_visible(mask, mask_at + i, hides) && x[i * r->inner] > top)
+            top = x[i * r->inner];
+    for (int64_t i = 0; i < r->size; i++)
+        if (is_visible(mask, mask_at + i, hides))
+            sum += exp(x[i * r->inner] - top);
+    for (int64_t i = 0; i < r->size; i++) {
+        bool visible = is_visible(mask, mask_at + i, hides);
+        double away = x[i * r->inner] - top;
+        y[i * r->inner] = (float)(logarithm ? away - log(sum) : visible ? exp(away) / sum : 0.0);
+    }
+}
+
+static void softmax_run(C *c, Node *n, const Array *mask, bool hides, bool logarithm) {
+    const float *x = eval_in(c, n, "input")->data;
+    float *y = eval_out(c, n, 0)->data;
+    Rows r = rows_of(n);
+    for (int64_t o = 0; o < r.outer; o++)
+        for (int64_t i = 0; i < r.inner; i++) {
+            int64_t at = o * r.size * r.inner + i;
+            softmax_row(&r, x + at, mask, o * r.size, hides, logarithm, y + at);
+        }
+}
+
+static void softmax_eval(C *c, Node *n) {
+    softmax_run(c, n, eval_in(c, n, "mask"), node_bool(n, "mask_hides"), false);
+}
+
+static void log_softmax_eval(C *c, Node *n) {
+    softmax_run(c, n, NULL, false, true);
+}
+
+/* ---- taking masks in ------------------------------------------------------------------------ */
+
+typedef struct { /* x where the mask's truth differs from `hides` */
+    Value *x, *mask;
+    bool hides;
+} Masked;
+
+/* The additive mask as bytes, 1 where it hides; NULL if it holds anything but 0 and hiding. */
+static Value *hiding_mask(C *c, Graph *g, const Value *added) {
+    if (!added->constant || added->grid || !dtype_is_float(added->type.dtype))
+        return NULL;
+    Array *a = array_new(c, DT_BOOL, added->type.rank, added->type.dim);
+    for (int64_t i = 0; i < array_count(a); i++) {
+        double v = array_get(added->constant, i);
+        if (v != 0 && !(v <= MASKING))
+            return NULL;
+        array_set_int(a, i, v != 0);
+    }
+    return value_constant(g, "mask", a);
+}
+
+static bool is_hiding_number(const Node *n, const char *name) {
+    double v = 0;
+    const Arg *arg = node_arg(n, name);
+    if (arg->kind == ARG_VALUE && !value_is_scalar_constant(arg->u.value, &v))
+        return false;
+    if (arg->kind == ARG_INT || arg->kind == ARG_FLOAT)
+        v = node_double(n, name);
+    return v <= MASKING;
+}
+
+/* The producers of scores that this file knows to be masks. */
+static bool masked_by(C *c, Graph *g, const Node *def, Masked *m) {
+    *m = (Masked){0};
+    if (node_is(def, "aten::masked_fill.Scalar") || node_is(def, "aten::masked_fill.Tensor")) {
+        m->x = node_in(def, "self");
+        m->mask = node_in(def, "mask");
+        m->hides = true;
+        return is_hiding_number(def, "value");
+    }
+    if (node_is(def, "aten::where.self") || node_is(def, "aten::where.ScalarOther")) {
+        m->x = node_in(def, "self");
+        m->mask = node_in(def, "condition");
+        return m->x && is_hiding_number(def, "other");
+    }
+    if (node_is(def, "aten::add.Tensor") && node_in(def, "self") && node_in(def, "other") &&
+        node_double(def, "alpha") == 1) {
+        m->x = node_in(def, "self");
+        m->mask = hiding_mask(c, g, node_in(def, "other"));
+        m->hides = true;
+        return m->mask != NULL;
+    }
+    return false;
+}
+
+/* The mask as the kernel wants it: whole rows, used over and over for the outer dims. */
+static Value *mask_rows(C *c, Graph *g, Node *n, Value *mask, const Type *x) {
+    int64_t shape[MAX_RANK];
+    int first = x->rank; /* the outermost dim that the mask does not repeat over */
+    for (int k = 0; k < mask->type.rank; k++)
+        if (mask->type.dim[k] != 1 && x->rank - mask->type.rank + k < first)
+            first = x->rank - mask->type.rank + k;
+    if (first > x->rank - 1)
+        first = x->rank - 1;
+    for (int k = first; k < x->rank; k++)
+        shape[k - first] = x->dim[k];
+    int rank = x->rank - first;
+    bool whole = mask->type.rank == rank && memcmp(shape, mask->type.dim, (size_t)rank * 8) == 0;
+    if (whole)
+        return mask;
+    int own = mask->type.rank; /* leading ones away, then spread */
+    if (own > rank) {
+        mask =
+            MAKE("aten::reshape", arg_value(mask), arg_ints(c, rank, mask->type.dim + own - rank));
+        own = rank;
+    }
+    return MAKE("aten::clone",
+                arg_value(MAKE("aten::expand", arg_value(mask), arg_ints(c, rank, shape))));
+}
+
+/* Takes one mask over the last dim in. */
+static Masked unmask(C *c, Graph *g, Node *n, Value *x, int dim) {
+    Masked m = {x, NULL, false};
+    if (dim != x->type.rank - 1 || !x->def || x->grid || !masked_by(c, g, x->def, &m) ||
+        !type_equal(&m.x->type, &x->type) || m.mask->type.dtype != DT_BOOL)
+        return (Masked){x, NULL, false};
+    m.mask = mask_rows(c, g, n, m.mask, &x->type);
+    return m;
+}
+
+/* ---- decompose ------------------------------------------------------------------------------ */
+
+Value *softmax_node(C *c, Graph *g, Node *n, Value *x, int dim, Value *mask, bool hides) {
+    (void)c;
+    int64_t size = x->type.rank ? x->type.dim[dim] : 1;
+    const char *row = size <= SHORT_ROW ? "corten::softmax" : "corten::softmax_scaled";
+    return MAKE(row, arg_value(x), arg_int(dim), mask ? arg_value(mask) : arg_none(),
+                arg_bool(hides));
+}
+
+/* The operand in the dtype that `dtype` asks for. */
+static Value *operand(Graph *g, Node *n) {
+    const Schema *s = op_schema(n->op);
+    Value *x = node_in(n, "self");
+    for (int i = 0; i < s->arg_count; i++)
+        if (strcmp(s->arg[i].name, "dtype") == 0 && n->arg[i].kind == ARG_DTYPE &&
+            n->arg[i].u.dtype != x->type.dtype)
+            return MAKE("aten::to.dtype", arg_value(x), arg_dtype(n->arg[i].u.dtype));
+    return x;
+}
+
+static void softmax_decompose(C *c, Graph *g, Node *n) {
+    Value *x = operand(g, n);
+    int dim = x->type.rank ? dim_wrap(c, n, node_int(n, "dim"), x->type.rank) : 0;
+    Masked m = unmask(c, g, n, x, dim);
+    value_replace(g, n->out[0], softmax_node(c, g, n, m.x, dim, m.mask, m.hides));
+}
+
+static void log_softmax_decompose(C *c, Graph *g, Node *n) {
+    Value *x = operand(g, n);
+    int dim = x->type.rank ? dim_wrap(c, n, node_int(n, "dim"), x->type.rank) : 0;
+    value_replace(g, n->out[0], MAKE("corten::log_softmax", arg_value(x), arg_int(dim)));
+}
+
+/* ---- lowering ------------------------------------------------------------------------------- */
+
+/* gemmlowp's scaling of differences to Q5.26, and the least difference that is worth anything. */
+static void softmax_scaling(double scale, int32_t *multiplier, int32_t *shift, int32_t *diff_min) {
+    double real = fmin(scale * (1 << 26), 2147483647.0);
+    multiplier_from(real, multiplier, shift);
+    if (*shift < 0) { /* a scale below 2^-26: all values are alike */
+        *multiplier = 0;
+        *shift = 0;
+    }
+    *diff_min = -(int32_t)floor(31.0 * (double)(1 << 26) / (double)((int64_t)1 << *shift));
+}
+
+static bool stored_alike(const Value *a, const Value *b) {
+    int64_t p[MAX_RANK], q[MAX_RANK];
+    value_strides(a, p);
+    value_strides(b, q);
+    for (int k = 0; k < a->type.rank; k++)
+        if (a->type.dim[k] > 1 && p[k] != q[k])
+            return false;
+    return true;
+}
+
+/* A value like v with dim innermost, for kernels that want rows contiguous. */
+static Value *with_rows(Graph *g, const Value *v, int dim) {
+    Value *t = value_new(g, v->name, v->type);
+    t->grid = v->grid;
+    int rank = v->type.rank, k = 0;
+    for (int d = 0; d < rank; d++)
+        if (d != dim)
+            t->order[k++] = (int8_t)d;
+    if (rank > 0)
+        t->order[k] = (int8_t)dim;
+    return t;
+}
+
+static void copy_value(C *c, Graph *g, Node *n, Value *from, Value *to) {
+    int64_t p[MAX_RANK], q[MAX_RANK];
+    value_strides(from, p);
+    value_strides(to, q);
+    lower_copy(c, g, n, from, 0, p, to, 0, q, from->type.rank, from->type.dim);
+}
+
+static bool rows_contiguous(const Value *v, int dim) {
+    int64_t stride[MAX_RANK];
+    value_strides(v, stride);
+    return v->type.rank == 0 || v->type.dim[dim] == 1 || stride[dim] == 1;
+}
+
+typedef struct {
+    Value *in, *out; /* what the kernel reads and writes */
+    Rows rows;
+} RowCall;
+
+/* Operands with contiguous rows, alike in memory, in logical order if `logical`; copied if need
+ * be. False if rows are too long. */
+static bool rows_begin(C *c, Graph *g, Node *n, bool logical, RowCall *r) {
+    Value *x = node_in(n, "input"), *y = n->out[0];
+    int dim = (int)node_int(n, "dim");
+    *r = (RowCall){x, y, rows_of(n)};
+    if (r->rows.size >= ROW_LIMIT) {
+        diag_error(c, DIAG_MODEL, &n->loc, "softmax over %lld values: rows must be below %d",
+                   (long long)r->rows.size, ROW_LIMIT);
+        return false;
+    }
+    bool plain = !logical || value_order_is_identity(x);
+    if (plain && rows_contiguous(x, dim) && stored_alike(x, y))
+        return true;
+    r->in = with_rows(g, x, dim);
+    r->out = with_rows(g, y, dim);
+    copy_value(c, g, n, x, r->in);
+    return true;
+}
+
+static void rows_end(C *c, Graph *g, Node *n, const RowCall *r) {
+    if (r->out != n->out[0])
+        copy_value(c, g, n, r->out, n->out[0]);
+}
+
+static void softmax_plain(C *c, Graph *g, Node *n, const RowCall *r) {
+    Call *call = call_new(c, g, n, CTN_KERNEL_softmax_s8);
+    CtnSoftmaxS8Args *a = call->args;
+    a->rows = (int32_t)(r->rows.outer * r->rows.inner);
+    a->row_size = (int32_t)r->rows.size;
+    softmax_scaling(value_scale(r->in), &a->multiplier, &a->shift, &a->diff_min);
+    call_in(call, &a->input, r->in);
+    call_out(call, &a->output, r->out);
+    call_absent(call, &a->scratch);
+}
+
+static void softmax_masked(C *c, Graph *g, Node *n, const RowCall *r, Value *mask) {
+    Call *call = call_new(c, g, n, CTN_KERNEL_masked_softmax_s8);
+    CtnMaskedSoftmaxS8Args *a = call->args;
+    a->rows = (int32_t)(r->rows.outer * r->rows.inner);
+    a->row_size = (int32_t)r->rows.size;
+    a->mask_rows = mask ? (int32_t)(type_count(&mask->type) / r->rows.size) : 1;
+    a->mask_hides = node_bool(n, "mask_hides");
+    softmax_scaling(value_scale(r->in), &a->multiplier, &a->shift, &a->diff_min);
+    a->output_zero_point = value_zero_point(r->out);
+    multiplier_from(ldexp(1, -24) / value_scale(r->out), &a->output_multiplier, &a->output_shift);
+    call_in(call, &a->input, r->in);
+    call_out(call, &a->output, r->out);
+    if (mask)
+        call_in(call, &a->mask, mask);
+    else
+        call_absent(call, &a->mask);
+}
+
+static void softmax_lower(C *c, Graph *g, Node *n) {
+    Value *mask = node_in(n, "mask"), *y = n->out[0];
+    RowCall r;
+    if (!rows_begin(c, g, n, mask != NULL, &r))
+        return;
+    if (!mask && value_scale(y) == 1.0 / 256 && value_zero_point(y) == -128)
+        softmax_plain(c, g, n, &r);
+    else
+        softmax_masked(c, g, n, &r, mask);
+    rows_end(c, g, n, &r);
+}
+
+static void log_softmax_lower(C *c, Graph *g, Node *n) {
+    RowCall r;
+    if (!rows_begin(c, g, n, false, &r))
+        return;
+    Call *call = call_new(c, g, n, CTN_KERNEL_log_softmax_s8);
+    CtnLogSoftmaxS8Args *a = call->args;
+    a->rows = (int32_t)(r.rows.outer * r.rows.inner);
+    a->row_size = (int32_t)r.rows.size;
+    softmax_scaling(value_scale(r.in), &a->multiplier, &a->shift, &a->diff_min);
+    a->output_zero_point = value_zero_point(r.out);
+    multiplier_from(value_scale(r.in) / value_scale(r.out), &a->ratio_multiplier, &a->ratio_shift);
+    multiplier_from(ldexp(1, 8 - 26) / value_scale(r.out), &a->log_multiplier, &a->log_shift);
+    call_in(call, &a->input, r.in);
+    call_out(call, &a->output, r.out);
+    rows_end(c, g, n, &r);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+#define SOFTMAX_CORE                                                                               \
+    .traits = OP_ANY_ORDER, .shape = softmax_shape, .eval = softmax_eval, .lower = softmax_lower
+
+static const Op rows[] = {
+    {.schema = "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+     COMPOSITE(softmax_decompose)},
+    {.schema = "aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+     COMPOSITE(softmax_decompose)},
+    {.schema = "aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+     COMPOSITE(softmax_decompose)},
+    {.schema = "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+     COMPOSITE(softmax_decompose)},
+    {.schema = "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+     COMPOSITE(log_softmax_decompose)},
+    {.schema = "aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+     COMPOSITE(log_softmax_decompose)},
+    {.schema = "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> "
+               "Tensor",
+     COMPOSITE(log_softmax_decompose)},
+    /* mask: bool of the last dims of the input, repeated over the others (dim is then the last);
+     * values count where its truth differs from mask_hides. Rows without any are zero. */
+    {.schema = "corten::softmax(Tensor input, int dim, Tensor? mask, bool mask_hides) -> Tensor",
+     SOFTMAX_CORE,
+     .quant = {.in = {Q_ACT, Q_DEFAULT, Q_RAW},
+               .out = {Q_FIXED},
+               .scale = 1.0 / 256,
+               .zero_point = -128}},
+    {.schema = "corten::softmax_scaled(Tensor input, int dim, Tensor? mask, bool mask_hides) -> "
+               "Tensor",
+     SOFTMAX_CORE,
+     .quant = {.in = {Q_ACT, Q_DEFAULT, Q_RAW}, .out = {Q_ACT}}},
+    {.schema = "corten::log_softmax(Tensor input, int dim) -> Tensor",
+     .traits = OP_ANY_ORDER,
+     .shape = softmax_shape,
+     .eval = log_softmax_eval,
+     .quant = {.in = {Q_ACT}, .out = {Q_ACT}},
+     .lower = log_softmax_lower},
+};
+
+OPS_FAMILY(softmax, rows);
