@@ -198,7 +198,7 @@ typedef enum {
     REF(a) REF(b) REF(output) REF(a_table) REF(b_table) INT(element_size) INTS(dim, 6)             \
         INTS(condition_stride, 6) INTS(a_stride, 6) INTS(b_stride, 6)
 
-/* v = q - input_zero_point, requantized by the positive factors if v >= 0, else by those of its
+/* v = (q - input_zero_point) * 2^16, requantized by the positive factors if v >= 0, else by those of its
  * channel: multiplier and shift int32, indexed by channel_stride. A negative multiplier is a
  * negative slope. */
 #define CTN_PRELU_S8_FIELDS(REF, INT, INTS)                                                        \
@@ -212,7 +212,7 @@ typedef enum {
     REF(a)                                                                                         \
     REF(b) REF(output) REF(table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6)
 
-/* out[i] = table[in[i] + 128]; entries of entry_size bytes (1, 2 or 4) for any output type. */
+/* out[i] = table[in[i] + 128]; entries of entry_size bytes (1, 2, 4, 8) for any output type. */
 #define CTN_TABLE_S8_FIELDS(REF, INT, INTS)                                                        \
     REF(input) REF(output) REF(table) INT(count) INT(entry_size)
 

@@ -15,7 +15,7 @@ void ctn_prelu_s8(const CtnPreluS8Args *a, const CtnFrame *frame) {
         const int8_t *p = input + at;
         int32_t channel = first;
         for (int32_t i = 0; i < a->dim[5]; i++) {
-            int32_t v = *p - a->input_zero_point;
+            int32_t v = (*p - a->input_zero_point) * 65536;
             v = v >= 0 ? ctn_requantize(v, a->positive_multiplier, a->positive_shift)
                        : ctn_requantize(v, multiplier[channel], shift[channel]);
             *output++ = (int8_t)ctn_clamp(v + a->output_zero_point, -128, 127);

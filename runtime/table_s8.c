@@ -1,4 +1,4 @@
-/* Look-up of int8 in a table of 256 entries of 1, 2 or 4 bytes. */
+/* Look-up of int8 in a table of 256 entries of 1, 2, 4 or 8 bytes. */
 #include "ctn.h"
 
 void ctn_table_s8(const CtnTableS8Args *a, const CtnFrame *frame) {
@@ -11,6 +11,9 @@ void ctn_table_s8(const CtnTableS8Args *a, const CtnFrame *frame) {
     else if (a->entry_size == 2)
         for (int32_t i = 0; i < a->count; i++)
             ((uint16_t *)output)[i] = ((const uint16_t *)table)[input[i] + 128];
+    else if (a->entry_size == 8)
+        for (int32_t i = 0; i < a->count; i++)
+            ((uint64_t *)output)[i] = ((const uint64_t *)table)[input[i] + 128];
     else
         for (int32_t i = 0; i < a->count; i++)
             ((uint32_t *)output)[i] = ((const uint32_t *)table)[input[i] + 128];

@@ -148,6 +148,86 @@ static void lower_integer(C *c, Graph *g, Node *n) {
     a->alpha = scaled ? (int32_t)node_int(n, "alpha") : 1;
 }
 
+/* ---- one integer operand ------------------------------------------------------------------- */
+
+typedef struct { /* the running result, at first x, op number (or op x) */
+    CtnIntegerOp op;
+    bool with_self;
+    int64_t number;
+} Step;
+
+enum { MAX_STEPS = 2 };
+
+static const struct {
+    const char *name;
+    int count;
+    Step step[MAX_STEPS];
+} integer_steps[] = {
+    {"aten::neg", 1, {{CTN_INTEGER_RSUB, false, 0}}},
+    {"aten::negative", 1, {{CTN_INTEGER_RSUB, false, 0}}},
+    {"aten::abs", 2, {{CTN_INTEGER_RSUB, false, 0}, {CTN_INTEGER_MAX, true, 0}}},
+    {"aten::absolute", 2, {{CTN_INTEGER_RSUB, false, 0}, {CTN_INTEGER_MAX, true, 0}}},
+    {"aten::sign", 2, {{CTN_INTEGER_MAX, false, -1}, {CTN_INTEGER_MIN, false, 1}}},
+    {"aten::sgn", 2, {{CTN_INTEGER_MAX, false, -1}, {CTN_INTEGER_MIN, false, 1}}},
+    {"aten::square", 1, {{CTN_INTEGER_MUL, true, 0}}},
+    {"aten::relu", 1, {{CTN_INTEGER_MAX, false, 0}}},
+    {"aten::bitwise_not", 1, {{CTN_INTEGER_XOR, false, -1}}},
+    {"aten::logical_not", 1, {{CTN_INTEGER_EQ, false, 0}}},
+    {"aten::_to_copy", 1, {{CTN_INTEGER_ADD, false, 0}}},
+    {"aten::ceil", 1, {{CTN_INTEGER_ADD, false, 0}}},
+    {"aten::floor", 1, {{CTN_INTEGER_ADD, false, 0}}},
+    {"aten::round", 1, {{CTN_INTEGER_ADD, false, 0}}},
+    {"aten::trunc", 1, {{CTN_INTEGER_ADD, false, 0}}},
+};
+
+static int bound_steps(const Node *n, Step *step) {
+    int count = 0;
+    if (!text_equal(op_schema(n->op)->name, "aten::clamp_max") && node_has(n, "min"))
+        step[count++] = (Step){.op = CTN_INTEGER_MAX, .number = node_int(n, "min")};
+    if (!text_equal(op_schema(n->op)->name, "aten::clamp_min") && node_has(n, "max"))
+        step[count++] = (Step){.op = CTN_INTEGER_MIN, .number = node_int(n, "max")};
+    return count;
+}
+
+static int steps_of(const Node *n, Step *step) {
+    const char *name = op_schema(n->op)->name;
+    for (size_t k = 0; k < COUNT_OF(integer_steps); k++)
+        if (text_equal(integer_steps[k].name, name)) {
+            for (int i = 0; i < MAX_STEPS; i++)
+                step[i] = integer_steps[k].step[i];
+            return integer_steps[k].count;
+        }
+    static const char *const clamps[] = {"aten::clamp", "aten::clip", "aten::clamp_min",
+                                         "aten::clamp_max"};
+    for (size_t k = 0; k < COUNT_OF(clamps); k++)
+        if (text_equal(clamps[k], name))
+            return bound_steps(n, step);
+    return 0;
+}
+
+/* Each step after the first works in place on the result. */
+void lower_integer_unary(C *c, Graph *g, Node *n) {
+    Step step[MAX_STEPS];
+    int count = steps_of(n, step);
+    if (count == 0 || form_of(n) != FORM_INTEGER || n->out[0]->type.rank > POINTWISE_RANK) {
+        refuse(c, n, NULL);
+        return;
+    }
+    Arg x = arg_value(node_operand(n, 0)), result = arg_value(n->out[0]);
+    for (int i = 0; i < count; i++) {
+        Call *call = call_new(c, g, n, CTN_KERNEL_integer);
+        CtnIntegerArgs *a = call->args;
+        Arg number = arg_int(step[i].number);
+        integer_operand(call, n, i ? &result : &x, "x", &a->a, &a->a_type, a->dim, a->a_stride);
+        integer_operand(call, n, step[i].with_self ? &x : &number, "number", &a->b, &a->b_type,
+                        a->dim, a->b_stride);
+        call_out(call, &a->output, n->out[0]);
+        a->output_type = value_storage(n->out[0]);
+        a->op = step[i].op;
+        a->alpha = 1;
+    }
+}
+
 /* ---- what all calls share ------------------------------------------------------------------ */
 
 /* The operands of a two-operand row; false (and a diagnostic) if one is not a value, the rank is
@@ -230,6 +310,11 @@ void lower_add(C *c, Graph *g, Node *n) {
         lower_sum(c, g, n, 1, text_equal(name, "aten::add") ? alpha : -alpha);
 }
 
+void lower_lerp(C *c, Graph *g, Node *n) {
+    double weight = node_double(n, "weight");
+    lower_sum(c, g, n, 1 - weight, weight);
+}
+
 /* ---- products and quotients ---------------------------------------------------------------- */
 
 void lower_mul(C *c, Graph *g, Node *n) {
@@ -289,6 +374,15 @@ static bool same_grid(const Value *a, const Value *b) {
     return scale_of(a) == scale_of(b) && zero_point_of(a) == zero_point_of(b);
 }
 
+/* x as the result stores it */
+static int64_t stored_number(const Value *out, double x) {
+    if (!out->grid)
+        return out->type.dtype == DT_BOOL ? x != 0 : isfinite(x) ? (int64_t)x : 0;
+    double high = out->grid->dtype == DT_I16 ? 32767 : 127, low = -high - 1;
+    double q = round(x / value_scale(out)) + value_zero_point(out);
+    return (int64_t)fmin(fmax(q, low), high);
+}
+
 /* 256 entries that bring v to the result's grid; absent where it is there already. */
 static void regrid_table(Call *call, uint32_t *field, const char *what, const Value *v,
                          const Value *out) {
@@ -297,9 +391,8 @@ static void regrid_table(Call *call, uint32_t *field, const char *what, const Va
         return;
     }
     int8_t entry[256];
-    Part unit = {.axis = -1, .scale = 1};
-    Grid plain = {.dtype = DT_I8, .bits = 8, .part_count = 1, .part = &unit};
-    table_requantize(v->grid ? v->grid : &plain, out->grid ? out->grid : &plain, entry);
+    for (int q = -128; q < 128; q++)
+        entry[q + 128] = (int8_t)stored_number(out, scale_of(v) * (q - zero_point_of(v)));
     call_const(call, field, what, DT_I8, entry, sizeof entry, 1);
 }
 
@@ -343,15 +436,6 @@ void lower_minimum(C *c, Graph *g, Node *n) {
 }
 
 /* ---- where --------------------------------------------------------------------------------- */
-
-/* x as the result stores it */
-static int64_t stored_number(const Value *out, double x) {
-    if (!out->grid)
-        return out->type.dtype == DT_BOOL ? x != 0 : isfinite(x) ? (int64_t)x : 0;
-    double high = out->grid->dtype == DT_I16 ? 32767 : 127, low = -high - 1;
-    double q = round(x / value_scale(out)) + value_zero_point(out);
-    return (int64_t)fmin(fmax(q, low), high);
-}
 
 static bool choice_fits(const Value *v, const Value *out) {
     if (is_byte(v) && is_byte(out))
@@ -476,11 +560,16 @@ static double constant_real(const Value *v, int64_t k) {
     if (!v->grid)
         return q;
     const Part *part = v->grid->part;
-    for (int p = 0; p < v->grid->part_count; p++)
-        if (part[p].axis >= 0 && k >= part[p].start && k < part[p].stop)
-            return part[p].scale * (q - part[p].zero_point);
-    return part[0].scale * (q - part[0].zero_point);
+    int64_t inner = 1;
+    for (int d = v->type.rank - 1; d > part->axis && part->axis >= 0; d--)
+        inner *= v->type.dim[d];
+    int64_t at = part->axis < 0 ? 0 : k / inner % v->type.dim[part->axis];
+    for (int p = 1; p < v->grid->part_count && at >= part->stop; p++)
+        part++;
+    return part->scale * (q - part->zero_point);
 }
+
+enum { PRELU_BITS = 16 }; /* fraction bits that the kernel gives its input: it rounds once */
 
 /* Slopes of their own, spread by broadcasting; positive inputs keep slope 1. */
 void lower_prelu(C *c, Graph *g, Node *n) {
@@ -492,13 +581,13 @@ void lower_prelu(C *c, Graph *g, Node *n) {
     int64_t count = type_count(&weight->type);
     int32_t *multiplier = NEW_ARRAY(c, int32_t, count);
     int32_t *shift = NEW_ARRAY(c, int32_t, count);
-    double ratio = scale_of(in) / scale_of(out);
-    bool steep = false;
+    double ratio = ldexp(scale_of(in) / scale_of(out), -PRELU_BITS), steepest = ratio;
     for (int64_t k = 0; k < count; k++) {
-        signed_multiplier(ratio * constant_real(weight, k), &multiplier[k], &shift[k]);
-        steep = steep || shift[k] > 22;
+        double slope = ratio * constant_real(weight, k);
+        signed_multiplier(slope, &multiplier[k], &shift[k]);
+        steepest = fmax(steepest, fabs(slope));
     }
-    if (steep) {
+    if (steepest >= 0x1p6) { /* 255 * 2^16 must survive a left shift */
         refuse(c, n, "a slope is too steep for the scales");
         return;
     }

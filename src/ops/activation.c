@@ -1,7 +1,7 @@
 /* Activations. Each is one function of a real number. Whatever follows from that - float results,
  * folded constants, int8 tables - follows elsewhere, so no row here has a lowering: pass tables
- * makes a table of every pointwise region with one varying input, be it a single node. The one
- * exception is prelu, whose slope differs from channel to channel. */
+ * makes a table of every pointwise region with one varying input, be it a single node. Exceptions
+ * are prelu, whose slope differs from channel to channel, and relu of integers. */
 #include "lower/pointwise.h"
 #include "ops/ops.h"
 
@@ -185,7 +185,7 @@ static void decompose_prelu(C *c, Graph *g, Node *n) {
 }
 
 static const Op rows[] = {
-    {.schema = "aten::relu(Tensor self) -> Tensor", .map = map_relu},
+    {.schema = "aten::relu(Tensor self) -> Tensor", .map = map_relu, .lower = lower_integer_unary},
     {.schema = "aten::relu6(Tensor self) -> Tensor", .map = map_relu6},
     {.schema = "aten::silu(Tensor self) -> Tensor", .map = map_silu},
     {.schema = "aten::sigmoid(Tensor self) -> Tensor",

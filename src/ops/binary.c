@@ -248,16 +248,7 @@ static void decompose_addcdiv(C *c, Graph *g, Node *n) {
     decompose_addc(g, n, "aten::div.Tensor");
 }
 
-/* self + weight * (end - self); with a weight that is a number the product is part of the sum. */
-static void decompose_lerp_scalar(C *c, Graph *g, Node *n) {
-    (void)c;
-    Arg self = *node_arg(n, "self");
-    Value *span = node_value(g, n, "aten::sub.Tensor", ARGS(*node_arg(n, "end"), self));
-    Value *sum =
-        node_value(g, n, "aten::add.Tensor", ARGS(self, arg_value(span), *node_arg(n, "weight")));
-    value_replace(g, n->out[0], sum);
-}
-
+/* self + weight * (end - self) */
 static void decompose_lerp(C *c, Graph *g, Node *n) {
     (void)c;
     Arg self = *node_arg(n, "self");
@@ -403,8 +394,9 @@ static const Op rows[] = {
      .shape = shape_broadcast_float,
      .decompose = decompose_addcdiv},
     {.schema = "aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
+     .traits = FUSES,
      .map = map_lerp_scalar,
-     .decompose = decompose_lerp_scalar},
+     .lower = lower_lerp},
     {.schema = "aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
      .map = map_lerp,
      .decompose = decompose_lerp},

@@ -3,6 +3,7 @@
  * towards zero, integers wrap, whatever is not zero is true. */
 #include <string.h>
 
+#include "lower/pointwise.h"
 #include "ops/ops.h"
 
 /* ---- identities --------------------------------------------------------------------------- */
@@ -148,7 +149,8 @@ static const Op rows[] = {
                "Device? device=None, bool? pin_memory=None, bool non_blocking=False, "
                "MemoryFormat? memory_format=None) -> Tensor",
      .map = map_to_copy,
-     .shape = shape_to},
+     .shape = shape_to,
+     .lower = lower_integer_unary},
     {.schema = "aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool "
                "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
      .shape = shape_to,

@@ -1,6 +1,7 @@
 /* Clamps with bounds that are numbers or tensors. NaN stays NaN; where the lower bound is above the
  * upper one the upper wins, as in torch. Bounds that are numbers make a table or a fused clamp
  * (see activation.c); tensor bounds are a minimum after a maximum. */
+#include "lower/pointwise.h"
 #include "ops/ops.h"
 
 static double at_least(double x, double low) {
@@ -74,20 +75,26 @@ static void decompose_clamp_max(C *c, Graph *g, Node *n) {
 
 static const Op rows[] = {
     {.schema = "aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-     .map = map_clamp},
+     .map = map_clamp,
+     .lower = lower_integer_unary},
     {.schema = "aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
      .map = map_clamp_tensor,
      .decompose = decompose_clamp},
     {.schema = "aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-     .map = map_clamp},
+     .map = map_clamp,
+     .lower = lower_integer_unary},
     {.schema = "aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
      .map = map_clamp_tensor,
      .decompose = decompose_clamp},
-    {.schema = "aten::clamp_min(Tensor self, Scalar min) -> Tensor", .map = map_clamp_min},
+    {.schema = "aten::clamp_min(Tensor self, Scalar min) -> Tensor",
+     .map = map_clamp_min,
+     .lower = lower_integer_unary},
     {.schema = "aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
      .map = map_clamp_min_tensor,
      .decompose = decompose_clamp_min},
-    {.schema = "aten::clamp_max(Tensor self, Scalar max) -> Tensor", .map = map_clamp_max},
+    {.schema = "aten::clamp_max(Tensor self, Scalar max) -> Tensor",
+     .map = map_clamp_max,
+     .lower = lower_integer_unary},
     {.schema = "aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
      .map = map_clamp_max_tensor,
      .decompose = decompose_clamp_max},

@@ -81,7 +81,7 @@ static void lower_from_s16(C *c, Graph *g, Node *n, Value *in, Value *out) {
 static void lower_table(C *c, Graph *g, Node *n) {
     Value *in = node_in(n, "input"), *out = node_result(n);
     DType from = value_storage(in), to = value_storage(out);
-    if ((from == DT_I8 || from == DT_BOOL) && !dtype_is_float(to) && dtype_size(to) <= 4)
+    if ((from == DT_I8 || from == DT_BOOL) && !dtype_is_float(to))
         lower_from_bytes(c, g, n, in, out);
     else if (from == DT_I16 && in->grid && to == DT_I16 && out->grid)
         lower_from_s16(c, g, n, in, out);

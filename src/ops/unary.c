@@ -1,7 +1,9 @@
 /* Functions of one number. As with activations, each row is its formula: float results, folded
- * constants and tables follow from it, and so no row needs a lowering. */
+ * constants and tables follow from it. What has a lowering has it for integers that are too wide
+ * for a table. */
 #include <float.h>
 
+#include "lower/pointwise.h"
 #include "ops/ops.h"
 
 static const double PI = 3.14159265358979323846;
@@ -160,8 +162,12 @@ static double map_nan_to_num(const Node *n, const double *in) {
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
-#define ROW(name)                                                                                  \
-    { .schema = "aten::" #name "(Tensor self) -> Tensor", .map = map_##name }
+#define ROW_AS(name, function)                                                                     \
+    {                                                                                              \
+        .schema = "aten::" #name "(Tensor self) -> Tensor", .map = map_##function,                 \
+        .lower = lower_integer_unary                                                               \
+    }
+#define ROW(name) ROW_AS(name, name)
 #define FLOAT_AS(name, function)                                                                   \
     {                                                                                              \
         .schema = "aten::" #name "(Tensor self) -> Tensor", .map = map_##function,                 \
@@ -173,9 +179,6 @@ static double map_nan_to_num(const Node *n, const double *in) {
         .schema = "aten::" #name "(Tensor self) -> Tensor", .map = map_##name,                     \
         .shape = shape_broadcast_bool                                                              \
     }
-#define ROW_AS(name, function)                                                                     \
-    { .schema = "aten::" #name "(Tensor self) -> Tensor", .map = map_##function }
-
 static const Op rows[] = {
     ROW(abs),
     ROW_AS(absolute, abs),
@@ -187,7 +190,7 @@ static const Op rows[] = {
     ROW(round),
     ROW(trunc),
     ROW_AS(fix, trunc),
-    ROW(frac),
+    {.schema = "aten::frac(Tensor self) -> Tensor", .map = map_frac},
     ROW(sign),
     ROW_AS(sgn, sign),
     ROW(bitwise_not),
@@ -247,7 +250,10 @@ static const Op rows[] = {
     TEST(isfinite),
     TEST(isposinf),
     TEST(isneginf),
-    TEST(logical_not),
+    {.schema = "aten::logical_not(Tensor self) -> Tensor",
+     .map = map_logical_not,
+     .shape = shape_broadcast_bool,
+     .lower = lower_integer_unary},
     {.schema = "aten::round.decimals(Tensor self, *, int decimals) -> Tensor",
      .map = map_round_decimals},
     {.schema = "aten::special_round(Tensor self, *, int decimals=0) -> Tensor",

@@ -28,7 +28,8 @@ static void mark(Node *n, Value *between) {
 }
 
 static bool is_clamp_node(const Node *n) {
-    return node_is(n, "aten::clamp") && node_operand_count(n) == 1;
+    return node_is(n, "aten::clamp") && node_operand_count(n) == 1 &&
+           dtype_is_float(n->out[0]->type.dtype);
 }
 
 /* A clamp in the store works on the grid of the result, so the value between must not have been
