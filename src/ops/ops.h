@@ -85,7 +85,12 @@ typedef struct {
 void call_weights(C *c, Call *call, const Node *n, int64_t channels, const int8_t *packed,
                   int64_t weight_bytes, WeightFields field);
 
-/* softmax of x over dim with an optional mask of whole rows (softmax.c): a node before n. */
-Value *softmax_node(C *c, Graph *g, Node *n, Value *x, int dim, Value *mask, bool hides);
+/* softmax(beta * x) over dim, with an optional bool mask that broadcasts to x (dim is then the
+ * last): values count where its truth differs from `hides`. Nodes before n. */
+Value *softmax_node(C *c, Graph *g, Node *n, Value *x, int dim, double beta, Value *mask,
+                    bool hides);
+/* A constant of zeros and numbers like -inf, as a bool mask that is true where it hides; NULL if
+ * `added` is anything else. */
+Value *hiding_mask(C *c, Graph *g, const Value *added);
 
 #endif

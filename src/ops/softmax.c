@@ -37,39 +37,40 @@ static bool is_visible(const Array *mask, int64_t at, bool hides) {
     return !mask || (array_get(mask, at % array_count(mask)) != 0) != hides;
 }
 
-static void softmax_row(const Rows *r, const float *x, const Array *mask, int64_t mask_at,
-                        bool hides, bool logarithm, float *y) {
+static void softmax_row(const Rows *r, const float *x, double beta, const Array *mask,
+                        int64_t mask_at, bool hides, bool logarithm, float *y) {
     double top = -INFINITY, sum = 0;
     for (int64_t i = 0; i < r->size; i++)
         if (is_visible(mask, mask_at + i, hides) && x[i * r->inner] > top)
             top = x[i * r->inner];
     for (int64_t i = 0; i < r->size; i++)
         if (is_visible(mask, mask_at + i, hides))
-            sum += exp(x[i * r->inner] - top);
+            sum += exp(beta * (x[i * r->inner] - top));
     for (int64_t i = 0; i < r->size; i++) {
         bool visible = is_visible(mask, mask_at + i, hides);
-        double away = x[i * r->inner] - top;
+        double away = beta * (x[i * r->inner] - top);
         y[i * r->inner] = (float)(logarithm ? away - log(sum) : visible ? exp(away) / sum : 0.0);
     }
 }
 
-static void softmax_run(C *c, Node *n, const Array *mask, bool hides, bool logarithm) {
+static void softmax_run(C *c, Node *n, double beta, const Array *mask, bool hides, bool logarithm) {
     const float *x = eval_in(c, n, "input")->data;
     float *y = eval_out(c, n, 0)->data;
     Rows r = rows_of(n);
     for (int64_t o = 0; o < r.outer; o++)
         for (int64_t i = 0; i < r.inner; i++) {
             int64_t at = o * r.size * r.inner + i;
-            softmax_row(&r, x + at, mask, o * r.size, hides, logarithm, y + at);
+            softmax_row(&r, x + at, beta, mask, o * r.size, hides, logarithm, y + at);
         }
 }
 
 static void softmax_eval(C *c, Node *n) {
-    softmax_run(c, n, eval_in(c, n, "mask"), node_bool(n, "mask_hides"), false);
+    softmax_run(c, n, node_double(n, "beta"), eval_in(c, n, "mask"), node_bool(n, "mask_hides"),
+                false);
 }
 
 static void log_softmax_eval(C *c, Node *n) {
-    softmax_run(c, n, NULL, false, true);
+    softmax_run(c, n, 1, NULL, false, true);
 }
 
 /* ---- taking masks in ------------------------------------------------------------------------ */
@@ -80,7 +81,7 @@ typedef struct { /* x where the mask's truth differs from `hides` */
 } Masked;
 
 /* The additive mask as bytes, 1 where it hides; NULL if it holds anything but 0 and hiding. */
-static Value *hiding_mask(C *c, Graph *g, const Value *added) {
+Value *hiding_mask(C *c, Graph *g, const Value *added) {
     if (!added->constant || added->grid || !dtype_is_float(added->type.dtype))
         return NULL;
     Array *a = array_new(c, DT_BOOL, added->type.rank, added->type.dim);
@@ -153,23 +154,24 @@ static Value *mask_rows(C *c, Graph *g, Node *n, Value *mask, const Type *x) {
 }
 
 /* Takes one mask over the last dim in. */
-static Masked unmask(C *c, Graph *g, Node *n, Value *x, int dim) {
+static Masked unmask(C *c, Graph *g, Value *x, int dim) {
     Masked m = {x, NULL, false};
     if (dim != x->type.rank - 1 || !x->def || x->grid || !masked_by(c, g, x->def, &m) ||
         !type_equal(&m.x->type, &x->type) || m.mask->type.dtype != DT_BOOL)
         return (Masked){x, NULL, false};
-    m.mask = mask_rows(c, g, n, m.mask, &x->type);
     return m;
 }
 
 /* ---- decompose ------------------------------------------------------------------------------ */
 
-Value *softmax_node(C *c, Graph *g, Node *n, Value *x, int dim, Value *mask, bool hides) {
-    (void)c;
+Value *softmax_node(C *c, Graph *g, Node *n, Value *x, int dim, double beta, Value *mask,
+                    bool hides) {
+    if (mask)
+        mask = mask_rows(c, g, n, mask, &x->type);
     int64_t size = x->type.rank ? x->type.dim[dim] : 1;
     const char *row = size <= SHORT_ROW ? "corten::softmax" : "corten::softmax_scaled";
-    return MAKE(row, arg_value(x), arg_int(dim), mask ? arg_value(mask) : arg_none(),
-                arg_bool(hides));
+    return MAKE(row, arg_value(x), arg_int(dim), arg_float(beta),
+                mask ? arg_value(mask) : arg_none(), arg_bool(hides));
 }
 
 /* The operand in the dtype that `dtype` asks for. */
@@ -186,8 +188,8 @@ static Value *operand(Graph *g, Node *n) {
 static void softmax_decompose(C *c, Graph *g, Node *n) {
     Value *x = operand(g, n);
     int dim = x->type.rank ? dim_wrap(c, n, node_int(n, "dim"), x->type.rank) : 0;
-    Masked m = unmask(c, g, n, x, dim);
-    value_replace(g, n->out[0], softmax_node(c, g, n, m.x, dim, m.mask, m.hides));
+    Masked m = unmask(c, g, x, dim);
+    value_replace(g, n->out[0], softmax_node(c, g, n, m.x, dim, 1, m.mask, m.hides));
 }
 
 static void log_softmax_decompose(C *c, Graph *g, Node *n) {
@@ -280,7 +282,8 @@ static void softmax_plain(C *c, Graph *g, Node *n, const RowCall *r) {
     CtnSoftmaxS8Args *a = call->args;
     a->rows = (int32_t)(r->rows.outer * r->rows.inner);
     a->row_size = (int32_t)r->rows.size;
-    softmax_scaling(value_scale(r->in), &a->multiplier, &a->shift, &a->diff_min);
+    softmax_scaling(node_double(n, "beta") * value_scale(r->in), &a->multiplier, &a->shift,
+                    &a->diff_min);
     call_in(call, &a->input, r->in);
     call_out(call, &a->output, r->out);
     call_absent(call, &a->scratch);
@@ -293,7 +296,8 @@ static void softmax_masked(C *c, Graph *g, Node *n, const RowCall *r, Value *mas
     a->row_size = (int32_t)r->rows.size;
     a->mask_rows = mask ? (int32_t)(type_count(&mask->type) / r->rows.size) : 1;
     a->mask_hides = node_bool(n, "mask_hides");
-    softmax_scaling(value_scale(r->in), &a->multiplier, &a->shift, &a->diff_min);
+    softmax_scaling(node_double(n, "beta") * value_scale(r->in), &a->multiplier, &a->shift,
+                    &a->diff_min);
     a->output_zero_point = value_zero_point(r->out);
     multiplier_from(ldexp(1, -24) / value_scale(r->out), &a->output_multiplier, &a->output_shift);
     call_in(call, &a->input, r->in);
@@ -354,18 +358,21 @@ static const Op rows[] = {
     {.schema = "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> "
                "Tensor",
      COMPOSITE(log_softmax_decompose)},
-    /* mask: bool of the last dims of the input, repeated over the others (dim is then the last);
-     * values count where its truth differs from mask_hides. Rows without any are zero. */
-    {.schema = "corten::softmax(Tensor input, int dim, Tensor? mask, bool mask_hides) -> Tensor",
+    /* softmax of beta * input. mask: bool of the last dims of the input, repeated over the others
+     * (dim is then the last); values count where its truth differs from mask_hides. Rows without
+     * any are zero. */
+    {.schema =
+         "corten::softmax(Tensor input, int dim, float beta, Tensor? mask, bool mask_hides) -> "
+         "Tensor",
      SOFTMAX_CORE,
-     .quant = {.in = {Q_ACT, Q_DEFAULT, Q_RAW},
+     .quant = {.in = {Q_ACT, Q_DEFAULT, Q_DEFAULT, Q_RAW},
                .out = {Q_FIXED},
                .scale = 1.0 / 256,
                .zero_point = -128}},
-    {.schema = "corten::softmax_scaled(Tensor input, int dim, Tensor? mask, bool mask_hides) -> "
-               "Tensor",
+    {.schema = "corten::softmax_scaled(Tensor input, int dim, float beta, Tensor? mask, bool "
+               "mask_hides) -> Tensor",
      SOFTMAX_CORE,
-     .quant = {.in = {Q_ACT, Q_DEFAULT, Q_RAW}, .out = {Q_ACT}}},
+     .quant = {.in = {Q_ACT, Q_DEFAULT, Q_DEFAULT, Q_RAW}, .out = {Q_ACT}}},
     {.schema = "corten::log_softmax(Tensor input, int dim) -> Tensor",
      .traits = OP_ANY_ORDER,
      .shape = softmax_shape,
