@@ -49,25 +49,26 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
  * weights [out_c][kernel_h][kernel_w][in_c / groups]; bias int32 [out_c] or absent;
  * multiplier int32 [out_c], shift int8 [out_c]; output [batches][out_h][out_w][out_c].
  * out = clamp(requantize(bias + sum((q - input_zero_point) * w)) + output_zero_point); taps in the
- * padding count as zero. If table (int8 [256], indexed by q + 128) is present, it maps the result.
- */
+ * padding count as zero. If table (int8 [clamp_max - clamp_min + 1]: 256, or 1024 for clamps of
+ * -512..511) is present, out = table[out - clamp_min]. So with every kernel that has a clamp. */
 #define CTN_CONV2D_S8_FIELDS(REF, INT, INTS)                                                       \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    REF(weights) REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch) INT(batches)         \
-        INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) \
-            INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w) \
-                INT(groups) INT(input_zero_point) INT(output_zero_point) INT(clamp_min)            \
-                    INT(clamp_max)
+    REF(weights)                                                                                   \
+    REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w)  \
+        INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(stride_h)       \
+            INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w) INT(groups)   \
+                INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* As conv2d_s8 with groups = in_c: output channel c reads input channel c / (out_c / in_c).
  * weights [kernel_h][kernel_w][out_c]. */
 #define CTN_DEPTHWISE_CONV2D_S8_FIELDS(REF, INT, INTS)                                             \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    REF(weights) REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch) INT(batches)         \
-        INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) \
-            INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w) \
+    REF(weights)                                                                                   \
+    REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w)  \
+        INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(stride_h)       \
+            INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w)               \
                 INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* conv2d_s8 with a depth: input [batches][in_d][in_h][in_w][in_c],
@@ -75,12 +76,12 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
 #define CTN_CONV3D_S8_FIELDS(REF, INT, INTS)                                                       \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    REF(weights) REF(bias) REF(multiplier) REF(shift) REF(table) INT(batches) INT(in_d) INT(in_h)  \
-        INT(in_w) INT(in_c) INT(out_d) INT(out_h) INT(out_w) INT(out_c) INT(kernel_d)              \
-            INT(kernel_h) INT(kernel_w) INT(stride_d) INT(stride_h) INT(stride_w) INT(pad_front)   \
-                INT(pad_top) INT(pad_left) INT(dilation_d) INT(dilation_h) INT(dilation_w)         \
-                    INT(groups) INT(input_zero_point) INT(output_zero_point) INT(clamp_min)        \
-                        INT(clamp_max)
+    REF(weights)                                                                                   \
+    REF(bias) REF(multiplier) REF(shift) REF(table) INT(batches) INT(in_d) INT(in_h) INT(in_w)     \
+        INT(in_c) INT(out_d) INT(out_h) INT(out_w) INT(out_c) INT(kernel_d) INT(kernel_h)          \
+            INT(kernel_w) INT(stride_d) INT(stride_h) INT(stride_w) INT(pad_front) INT(pad_top)    \
+                INT(pad_left) INT(dilation_d) INT(dilation_h) INT(dilation_w) INT(groups)          \
+                    INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* Transposed convolution, as a gather: out[oy][ox] sums the taps with
  * oy + pad_top - ky * dilation_h = iy * stride_h, 0 <= iy < in_h.
@@ -91,19 +92,20 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
 #define CTN_LINEAR_S8_FIELDS(REF, INT, INTS)                                                       \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    REF(weights) REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch) INT(rows) INT(depth) \
-        INT(columns) INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
+    REF(weights)                                                                                   \
+    REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch) INT(rows) INT(depth) INT(columns) \
+        INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* Product of two activations over batch[0..3] with element strides (0 broadcasts):
  * out[b][m][n] = sum_k (lhs - lhs_zero_point) * (rhs - rhs_zero_point). Output is contiguous. */
 #define CTN_MATMUL_S8_FIELDS(REF, INT, INTS)                                                       \
     REF(lhs)                                                                                       \
     REF(rhs)                                                                                       \
-    REF(output) REF(table) REF(scratch) INTS(batch, 4) INTS(lhs_batch_stride, 4)                   \
-        INTS(rhs_batch_stride, 4) INT(rows) INT(depth) INT(columns) INT(lhs_row_stride)            \
-            INT(lhs_depth_stride) INT(rhs_depth_stride) INT(rhs_column_stride) INT(lhs_zero_point) \
-                INT(rhs_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)              \
-                    INT(clamp_min) INT(clamp_max)
+    REF(output)                                                                                    \
+    REF(table) REF(scratch) INTS(batch, 4) INTS(lhs_batch_stride, 4) INTS(rhs_batch_stride, 4)     \
+        INT(rows) INT(depth) INT(columns) INT(lhs_row_stride) INT(lhs_depth_stride)                \
+            INT(rhs_depth_stride) INT(rhs_column_stride) INT(lhs_zero_point) INT(rhs_zero_point)   \
+                INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
 /* Elementwise with broadcasting: output is contiguous over dim[0..5] (outermost first, padded with
  * ones in front), operands have element strides (0 broadcasts).
@@ -111,7 +113,8 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
 #define CTN_ADD_S8_FIELDS(REF, INT, INTS)                                                          \
     REF(a)                                                                                         \
     REF(b)                                                                                         \
-    REF(output) REF(table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point)      \
+    REF(output)                                                                                    \
+    REF(table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point)                  \
         INT(a_multiplier) INT(a_shift) INT(b_zero_point) INT(b_multiplier) INT(b_shift)            \
             INT(left_shift) INT(output_zero_point) INT(output_multiplier) INT(output_shift)        \
                 INT(clamp_min) INT(clamp_max)
@@ -121,7 +124,8 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
 #define CTN_MUL_S8_FIELDS(REF, INT, INTS)                                                          \
     REF(a)                                                                                         \
     REF(b)                                                                                         \
-    REF(output) REF(table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point)      \
+    REF(output)                                                                                    \
+    REF(table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point)                  \
         INT(b_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)         \
             INT(clamp_max)
 #define CTN_MUL_S16_FIELDS(REF, INT, INTS) CTN_MUL_S8_FIELDS(REF, INT, INTS)
@@ -135,12 +139,14 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
  * already), int16 by factors. */
 #define CTN_MINMAX_S8_FIELDS(REF, INT, INTS)                                                       \
     REF(a)                                                                                         \
-    REF(b) REF(output) REF(a_table) REF(b_table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6)  \
+    REF(b)                                                                                         \
+    REF(output) REF(a_table) REF(b_table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6)         \
         INT(minimum)
 #define CTN_MINMAX_S16_FIELDS(REF, INT, INTS)                                                      \
     REF(a)                                                                                         \
-    REF(b) REF(output) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_multiplier)          \
-        INT(a_shift) INT(b_multiplier) INT(b_shift) INT(minimum)
+    REF(b)                                                                                         \
+    REF(output) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_multiplier) INT(a_shift)    \
+        INT(b_multiplier) INT(b_shift) INT(minimum)
 
 /* Operators on integers as they are; comparisons (EQ and after) are shared by compare_s8/s16,
  * LOGICAL_... by logical_s8. Division by zero gives 0. */
@@ -174,28 +180,32 @@ typedef enum {
  * stored modulo the output's width. */
 #define CTN_INTEGER_FIELDS(REF, INT, INTS)                                                         \
     REF(a)                                                                                         \
-    REF(b) REF(output) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_type) INT(b_type)    \
+    REF(b)                                                                                         \
+    REF(output) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_type) INT(b_type)           \
         INT(output_type) INT(op) INT(alpha)
 
 /* output (bool) = (a - za) * a_factor op (b - zb) * b_factor; the products fit int32 for int8,
  * int64 for int16. */
 #define CTN_COMPARE_S8_FIELDS(REF, INT, INTS)                                                      \
     REF(a)                                                                                         \
-    REF(b) REF(output) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point)          \
+    REF(b)                                                                                         \
+    REF(output) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point)                 \
         INT(b_zero_point) INT(a_factor) INT(b_factor) INT(op)
 #define CTN_COMPARE_S16_FIELDS(REF, INT, INTS) CTN_COMPARE_S8_FIELDS(REF, INT, INTS)
 
 /* output (bool) = (a != za) op (b != zb). */
 #define CTN_LOGICAL_S8_FIELDS(REF, INT, INTS)                                                      \
     REF(a)                                                                                         \
-    REF(b) REF(output) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point)          \
+    REF(b)                                                                                         \
+    REF(output) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point)                 \
         INT(b_zero_point) INT(op)
 
 /* output = condition (bool) ? a : b, elements of element_size bytes; with a table (element_size 1)
  * an operand is mapped through it. */
 #define CTN_WHERE_FIELDS(REF, INT, INTS)                                                           \
     REF(condition)                                                                                 \
-    REF(a) REF(b) REF(output) REF(a_table) REF(b_table) INT(element_size) INTS(dim, 6)             \
+    REF(a)                                                                                         \
+    REF(b) REF(output) REF(a_table) REF(b_table) INT(element_size) INTS(dim, 6)                    \
         INTS(condition_stride, 6) INTS(a_stride, 6) INTS(b_stride, 6)
 
 /* v = (q - input_zero_point) * 2^16, requantized by the positive factors if v >= 0, else by those of its
@@ -204,8 +214,9 @@ typedef enum {
 #define CTN_PRELU_S8_FIELDS(REF, INT, INTS)                                                        \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    REF(multiplier) REF(shift) INTS(dim, 6) INTS(in_stride, 6) INTS(channel_stride, 6)             \
-        INT(input_zero_point) INT(output_zero_point) INT(positive_multiplier) INT(positive_shift)
+    REF(multiplier)                                                                                \
+    REF(shift) INTS(dim, 6) INTS(in_stride, 6) INTS(channel_stride, 6) INT(input_zero_point)       \
+        INT(output_zero_point) INT(positive_multiplier) INT(positive_shift)
 
 /* output = table[(b + 128) * 256 + a + 128], int8 or bool. */
 #define CTN_POINTWISE2_S8_FIELDS(REF, INT, INTS)                                                   \
@@ -243,13 +254,15 @@ typedef enum {
 #define CTN_MAX_POOL2D_S8_FIELDS(REF, INT, INTS)                                                   \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w)   \
+    REF(table)                                                                                     \
+    REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w)              \
         INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left)         \
             INT(dilation_h) INT(dilation_w) INT(clamp_min) INT(clamp_max)
 #define CTN_AVG_POOL2D_S8_FIELDS(REF, INT, INTS)                                                   \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w)   \
+    REF(table)                                                                                     \
+    REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w)              \
         INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left)         \
             INT(pad_bottom) INT(pad_right) INT(include_padding) INT(divisor) INT(input_zero_point) \
                 INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
@@ -259,9 +272,9 @@ typedef enum {
 #define CTN_REDUCE_SUM_S8_FIELDS(REF, INT, INTS)                                                   \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    REF(table) INTS(dim, 6) INTS(in_stride, 6) INTS(reduced, 6) INTS(reduced_stride, 6)            \
-        INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)     \
-            INT(clamp_max)
+    REF(table)                                                                                     \
+    INTS(dim, 6) INTS(in_stride, 6) INTS(reduced, 6) INTS(reduced_stride, 6) INT(input_zero_point) \
+        INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 /* mode 0: maximum, 1: minimum. */
 #define CTN_REDUCE_MAX_S8_FIELDS(REF, INT, INTS)                                                   \
     REF(input)                                                                                     \
@@ -279,17 +292,18 @@ typedef enum {
  * byte's truth differs from mask_hides. A row without any gives all zeros. */
 #define CTN_MASKED_SOFTMAX_S8_FIELDS(REF, INT, INTS)                                               \
     REF(input)                                                                                     \
-    REF(output) REF(mask) INT(rows) INT(row_size) INT(mask_rows) INT(mask_hides) INT(multiplier)   \
-        INT(shift) INT(diff_min) INT(output_zero_point) INT(output_multiplier) INT(output_shift)
+    REF(output)                                                                                    \
+    REF(mask) INT(rows) INT(row_size) INT(mask_rows) INT(mask_hides) INT(multiplier) INT(shift)    \
+        INT(diff_min) INT(output_zero_point) INT(output_multiplier) INT(output_shift)
 
 /* log_softmax over rows of row_size contiguous values: exponentials as in softmax_s8;
  * (q - max) is scaled by ratio_multiplier and ratio_shift, the logarithm of the sum in Q5.26 by
  * log_multiplier and log_shift, both to 1/256 of an output step. */
 #define CTN_LOG_SOFTMAX_S8_FIELDS(REF, INT, INTS)                                                  \
     REF(input)                                                                                     \
-    REF(output) INT(rows) INT(row_size) INT(multiplier) INT(shift) INT(diff_min)                   \
-        INT(output_zero_point) INT(ratio_multiplier) INT(ratio_shift) INT(log_multiplier)          \
-            INT(log_shift)
+    REF(output)                                                                                    \
+    INT(rows) INT(row_size) INT(multiplier) INT(shift) INT(diff_min) INT(output_zero_point)        \
+        INT(ratio_multiplier) INT(ratio_shift) INT(log_multiplier) INT(log_shift)
 
 /* (x - mean) / sqrt(variance + epsilon) * gamma + beta, statistics over the reduced dims for each
  * step of dim[0..3]; input and output have the same strides. gamma int16 and beta int32 in gamma's
@@ -298,11 +312,11 @@ typedef enum {
  * mean is taken as zero (RMS). epsilon: low and high half of epsilon * count^2 / scale^2. */
 #define CTN_LAYER_NORM_S8_FIELDS(REF, INT, INTS)                                                   \
     REF(input)                                                                                     \
-    REF(output) REF(gamma) REF(beta) REF(table) INTS(dim, 4) INTS(stride, 4)                       \
-        INTS(parameter_stride, 4) INTS(reduced, 4) INTS(reduced_stride, 4)                         \
-            INTS(reduced_parameter_stride, 4) INT(count) INT(centered) INT(epsilon_low)            \
-                INT(epsilon_high) INT(input_zero_point) INT(output_zero_point) INT(multiplier)     \
-                    INT(shift) INT(clamp_min) INT(clamp_max)
+    REF(output)                                                                                    \
+    REF(gamma) REF(beta) REF(table) INTS(dim, 4) INTS(stride, 4) INTS(parameter_stride, 4)         \
+        INTS(reduced, 4) INTS(reduced_stride, 4) INTS(reduced_parameter_stride, 4) INT(count)      \
+            INT(centered) INT(epsilon_low) INT(epsilon_high) INT(input_zero_point)                 \
+                INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
 /* int64 place of the first maximum (mode 0) or minimum (mode 1) among count values a stride
  * apart, for each step of dim[0..5]. */
@@ -312,21 +326,24 @@ typedef enum {
 /* Running sums of (q - input_zero_point) along count values, for each step of dim[0..5]. */
 #define CTN_CUMSUM_S8_FIELDS(REF, INT, INTS)                                                       \
     REF(input)                                                                                     \
-    REF(output) INTS(dim, 6) INTS(in_stride, 6) INTS(out_stride, 6) INT(count) INT(in_step)        \
-        INT(out_step) INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)
+    REF(output)                                                                                    \
+    INTS(dim, 6) INTS(in_stride, 6) INTS(out_stride, 6) INT(count) INT(in_step) INT(out_step)      \
+        INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)
 
 /* Pools whose window i of n covers floor(i * in / n) .. ceil((i + 1) * in / n) - 1.
  * mode 0: mean, as avg_pool2d_s8; 1: maximum. Requantized unless multiplier is 0. */
 #define CTN_ADAPTIVE_POOL2D_S8_FIELDS(REF, INT, INTS)                                              \
     REF(input)                                                                                     \
-    REF(output) REF(table) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w)    \
-        INT(mode) INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)          \
-            INT(clamp_min) INT(clamp_max)
+    REF(output)                                                                                    \
+    REF(table) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(mode)      \
+        INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)     \
+            INT(clamp_max)
 
 /* int64 place in the plane, y * in_w + x, of the first maximum of max_pool2d_s8's windows. */
 #define CTN_MAX_POOL2D_INDICES_S8_FIELDS(REF, INT, INTS)                                           \
     REF(input)                                                                                     \
-    REF(output) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h) \
+    REF(output)                                                                                    \
+    INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h)             \
         INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h)       \
             INT(dilation_w)
 

@@ -98,10 +98,11 @@ static inline float ctn_float_from_bits(int32_t bits) {
     return u.f;
 }
 
-/* The last step of a store: clamp, then the table (indexed by q + 128) if there is one. */
+/* The last step of a store: clamp, then the table if there is one. Its entries stand for min..max:
+ * 256 of them, or 1024 where the value before the table is never stored. */
 static inline int8_t ctn_finish_s8(int32_t q, int32_t min, int32_t max, const int8_t *table) {
     q = ctn_clamp(q, min, max);
-    return table ? table[q + 128] : (int8_t)q;
+    return table ? table[q - min] : (int8_t)q;
 }
 
 /* Interpolated table of 513 entries over int16: 128 steps between entries, rounded half up.

@@ -38,8 +38,9 @@ int32_t value_zero_point(const Value *v) {
 }
 
 static void grid_limits(const Grid *grid, double *low, double *high) {
-    *high = grid->dtype == DT_I16 ? 32767 : 127;
-    *low = grid->dtype == DT_I16 ? -32768 : -128;
+    int bits = grid->bits == 4 ? 8 : grid->bits;
+    *high = ldexp(1, bits - 1) - 1;
+    *low = -ldexp(1, bits - 1);
 }
 
 static double grid_quantize(const Grid *grid, double real) {
@@ -96,14 +97,14 @@ double table_body_eval(const Node *table, double x) {
 
 /* The function at each q of the input grid; poles are infinite, and what is undefined (NaN)
  * continues the nearest defined entry. */
-static void table_reals(const Node *table, const Grid *in, double real[256]) {
-    for (int i = 0; i < 256; i++)
-        real[i] = table_body_eval(table, in->part[0].scale * (i - 128 - in->part[0].zero_point));
-    for (int i = 0; i < 256; i++) {
+static void table_reals(const Node *table, const Grid *in, int low, int count, double *real) {
+    for (int i = 0; i < count; i++)
+        real[i] = table_body_eval(table, in->part[0].scale * (low + i - in->part[0].zero_point));
+    for (int i = 0; i < count; i++) {
         if (!isnan(real[i]))
             continue;
-        for (int d = 1; d < 256 && isnan(real[i]); d++) {
-            if (i + d < 256 && !isnan(real[i + d]))
+        for (int d = 1; d < count && isnan(real[i]); d++) {
+            if (i + d < count && !isnan(real[i + d]))
                 real[i] = real[i + d];
             else if (i - d >= 0 && !isnan(real[i - d]))
                 real[i] = real[i - d];
@@ -113,12 +114,17 @@ static void table_reals(const Node *table, const Grid *in, double real[256]) {
     }
 }
 
-void table_fill(C *c, const Node *table, const Grid *in, const Grid *out, int8_t entry[256]) {
+int table_fill(C *c, const Node *table, const Grid *in, const Grid *out,
+               int8_t entry[TABLE_ENTRIES]) {
     (void)c;
-    double real[256];
-    table_reals(table, in, real);
-    for (int i = 0; i < 256; i++)
+    double real[TABLE_ENTRIES], low, high;
+    grid_limits(in, &low, &high);
+    int count = (int)(high - low) + 1;
+    assert(count <= TABLE_ENTRIES);
+    table_reals(table, in, (int)low, count, real);
+    for (int i = 0; i < count; i++)
         entry[i] = (int8_t)grid_quantize(out, real[i]);
+    return count;
 }
 
 void table_requantize(const Grid *in, const Grid *out, int8_t entry[256]) {
@@ -167,9 +173,9 @@ void store_table(C *c, Call *call, uint32_t *field, const Node *n) {
         call_absent(call, field);
         return;
     }
-    int8_t entry[256];
-    table_fill(c, epilogue, n->out[0]->grid, epilogue->out[0]->grid, entry);
-    call_const(call, field, "table", DT_I8, entry, sizeof entry, 1);
+    int8_t entry[TABLE_ENTRIES];
+    int count = table_fill(c, epilogue, n->out[0]->grid, epilogue->out[0]->grid, entry);
+    call_const(call, field, "table", DT_I8, entry, count, 1);
 }
 
 /* ---- broadcasting -------------------------------------------------------------------------- */

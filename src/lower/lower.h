@@ -69,12 +69,15 @@ int32_t value_zero_point(const Value *v);
 /* The clamp that the store of node n applies, on the grid of the value it writes first: the
  * grid's range, narrowed by a fused clamp. */
 void store_clamp(const Node *n, int32_t *min, int32_t *max);
-/* Adds the fused table's 256 bytes, or marks the field absent. */
+/* Adds the fused table's entries, or marks the field absent. */
 void store_table(C *c, Call *call, uint32_t *field, const Node *n);
 /* Evaluates a table node's body at a real number. */
 double table_body_eval(const Node *table, double x);
-/* The 256 entries: from the grid `in` to the grid `out` (rounded half away, saturated). */
-void table_fill(C *c, const Node *table, const Grid *in, const Grid *out, int8_t entry[256]);
+/* The entries for each q of the grid `in` (256, or 1024 for 10 bits) on the grid `out`, rounded
+ * half away and saturated; returns how many. */
+enum { TABLE_ENTRIES = 1024 };
+int table_fill(C *c, const Node *table, const Grid *in, const Grid *out,
+               int8_t entry[TABLE_ENTRIES]);
 /* 256 entries that move q from one grid to another (requantizing copies). */
 void table_requantize(const Grid *in, const Grid *out, int8_t entry[256]);
 /* Broadcast strides of operand v for a loop over out's physical dims, padded in front to `want`. */

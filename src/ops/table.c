@@ -54,9 +54,9 @@ static void lower_from_bytes(C *c, Graph *g, Node *n, Value *in, Value *out) {
     a->count = (int32_t)type_count(&out->type);
     a->entry_size = dtype_size(t);
     if (out->grid && t == DT_I8) {
-        int8_t entry[256];
-        table_fill(c, n, &grid, out->grid, entry);
-        call_const(call, &a->table, "table", t, entry, sizeof entry, 1);
+        int8_t entry[TABLE_ENTRIES];
+        int count = table_fill(c, n, &grid, out->grid, entry);
+        call_const(call, &a->table, "table", t, entry, count, 1);
         return;
     }
     int64_t size = 256;

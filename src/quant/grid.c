@@ -27,10 +27,11 @@ Grid *grid_affine(C *c, double low, double high, int bits) {
         return grid_one(c, DT_I16, 16, fmax(scale, SMALLEST_SCALE), 0);
     }
     /* scales are what float32 can hold, as in PyTorch and in the emitted header */
-    double scale = high > low ? (double)(float)((high - low) / 255) : 1.0 / 255;
+    double levels = ldexp(1, bits) - 1, first = -ldexp(1, bits - 1);
+    double scale = high > low ? (double)(float)((high - low) / levels) : 1 / levels;
     scale = fmax(scale, SMALLEST_SCALE);
-    double zero_point = fmin(fmax(-128 - rint(low / scale), -128), 127);
-    return grid_one(c, DT_I8, 8, scale, (int32_t)zero_point);
+    double zero_point = fmin(fmax(first - rint(low / scale), first), first + levels);
+    return grid_one(c, DT_I8, bits, scale, (int32_t)zero_point);
 }
 
 Grid *grid_fixed(C *c, double scale, int32_t zero_point) {

@@ -232,16 +232,24 @@ static const Node *only_table(const Value *v) {
     return n && node_is(n, "corten::table") ? n : NULL;
 }
 
+/* A value that only the table in its kernel's store sees can have four times as many steps: the
+ * table gets longer and nothing slower. Not where the kernel passes on its operand's grid. */
+static int bits_of(const Sets *s, const Value *v) {
+    bool fresh = v->unstored && v->def && out_rule(v->def, 0) == Q_ACT;
+    return fresh && only_table(v) && !s->o->optimize_size ? 10 : 8;
+}
+
 static Grid *grid_from_seen(Sets *s, int root) {
     const Observed *seen = s->seen[root];
     const Value *v = s->g->value[root];
     const Node *table = only_table(v);
+    int bits = bits_of(s, v);
     double low, high;
     if (table && dtype_is_float(table->out[0]->type.dtype))
-        observed_range_through(s->c, seen, table_at, (void *)table, 255, &low, &high);
+        observed_range_through(s->c, seen, table_at, (void *)table, (1 << bits) - 1, &low, &high);
     else
         observed_range(s->c, seen, s->o->observer, 8, &low, &high);
-    return grid_affine(s->c, low, high, 8);
+    return grid_affine(s->c, low, high, bits);
 }
 
 /* y = a x with a > 0: the table is the identity if y has x's grid, scaled. */

@@ -72,7 +72,7 @@ typedef struct {
 
 static void check_entries(C *c, const Node *table, double (*f)(double)) {
     const Grid *in = node_operand(table, 0)->grid, *out = table->out[0]->grid;
-    int8_t entry[256];
+    int8_t entry[TABLE_ENTRIES];
     assert_non_null(in);
     assert_non_null(out);
     table_fill(c, table, in, out, entry);
