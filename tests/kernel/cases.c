@@ -56,6 +56,22 @@ static void random_clamp(Maker *m, int32_t *min, int32_t *max) {
         *max = between(m, 1, 127);
 }
 
+/* The end of a store: any clamp, or a table over all of 8 or 10 bits. */
+static void random_store(Maker *m, Call *call, int32_t *min, int32_t *max, uint32_t *table) {
+    call_absent(call, table);
+    if (!chance(m, 30)) {
+        random_clamp(m, min, max);
+        return;
+    }
+    int bits = chance(m, 50) ? 8 : 10;
+    *min = -(1 << (bits - 1));
+    *max = (1 << (bits - 1)) - 1;
+    int8_t entry[1024];
+    for (int i = 0; i < 1 << bits; i++)
+        entry[i] = (int8_t)next(m);
+    constant(call, table, DT_I8, 1 << bits, entry);
+}
+
 static int32_t random_zero_point(Maker *m) {
     return chance(m, 20) ? (chance(m, 50) ? -128 : 127) : between(m, -128, 127);
 }
@@ -190,10 +206,10 @@ static int32_t out_size(int32_t in, int32_t before, int32_t after, int32_t kerne
         (a)->dilation_w = (w)->dilation_w;                                                         \
         (a)->input_zero_point = random_zero_point(m);                                              \
         (a)->output_zero_point = random_zero_point(m);                                             \
-        random_clamp(m, &(a)->clamp_min, &(a)->clamp_max);                                         \
+        random_store(m, call, &(a)->clamp_min, &(a)->clamp_max, &(a)->table);                      \
         channel_constants(m, call, (a)->out_c, depth, &(a)->weights, &(a)->bias, &(a)->multiplier, \
                           &(a)->shift);                                                            \
-        random_table(m, call, &(a)->table, 30);                                                    \
+                                                                                                   \
     } while (0)
 
 static void conv2d(Maker *m, Call *call, bool transposed) {
@@ -271,10 +287,9 @@ static void linear_s8(Maker *m, Call *call) {
     a->columns = edge ? shape[m->index][2] : between(m, 1, 24);
     a->input_zero_point = random_zero_point(m);
     a->output_zero_point = random_zero_point(m);
-    random_clamp(m, &a->clamp_min, &a->clamp_max);
+    random_store(m, call, &a->clamp_min, &a->clamp_max, &a->table);
     channel_constants(m, call, a->columns, a->depth, &a->weights, &a->bias, &a->multiplier,
                       &a->shift);
-    random_table(m, call, &a->table, 30);
     call_absent(call, &a->scratch);
     call_in(call, &a->input, tensor(m, "input", DT_I8, a->rows * a->depth));
     call_out(call, &a->output, tensor(m, "output", DT_I8, a->rows * a->columns));
@@ -336,13 +351,14 @@ static void add(Maker *m, Call *call, DType dtype) {
     if (chance(m, 30))
         a->b_multiplier = -a->b_multiplier;
     random_factor(m, &a->output_multiplier, &a->output_shift, wide ? -15 : -20, wide ? -12 : -17);
-    random_clamp(m, &a->clamp_min, &a->clamp_max);
-    a->clamp_min *= wide ? 256 : 1;
-    a->clamp_max *= wide ? 256 : 1;
-    if (wide)
-        call_absent(call, &a->table);
-    else
-        random_table(m, call, &a->table, 30);
+    call_absent(call, &a->table);
+    if (wide) {
+        random_clamp(m, &a->clamp_min, &a->clamp_max);
+        a->clamp_min *= 256;
+        a->clamp_max *= 256;
+    } else {
+        random_store(m, call, &a->clamp_min, &a->clamp_max, &a->table);
+    }
 }
 
 static void add_s8(Maker *m, Call *call) {
@@ -366,13 +382,14 @@ static void mul(Maker *m, Call *call, DType dtype) {
     a->b_zero_point = wide ? 0 : random_zero_point(m);
     a->output_zero_point = wide ? 0 : random_zero_point(m);
     random_factor(m, &a->multiplier, &a->shift, wide ? -15 : -9, wide ? -10 : 1);
-    random_clamp(m, &a->clamp_min, &a->clamp_max);
-    a->clamp_min *= wide ? 256 : 1;
-    a->clamp_max *= wide ? 256 : 1;
-    if (wide)
-        call_absent(call, &a->table);
-    else
-        random_table(m, call, &a->table, 30);
+    call_absent(call, &a->table);
+    if (wide) {
+        random_clamp(m, &a->clamp_min, &a->clamp_max);
+        a->clamp_min *= 256;
+        a->clamp_max *= 256;
+    } else {
+        random_store(m, call, &a->clamp_min, &a->clamp_max, &a->table);
+    }
 }
 
 static void mul_s8(Maker *m, Call *call) {
@@ -490,8 +507,7 @@ static void max_pool2d_s8(Maker *m, Call *call) {
     a->channels = w.in_c;
     a->dilation_h = w.dilation_h;
     a->dilation_w = w.dilation_w;
-    random_clamp(m, &a->clamp_min, &a->clamp_max);
-    random_table(m, call, &a->table, 30);
+    random_store(m, call, &a->clamp_min, &a->clamp_max, &a->table);
     call_absent(call, &a->scratch);
     call_in(call, &a->input, tensor(m, "input", DT_I8, w.batches * w.in_h * w.in_w * w.in_c));
     call_out(call, &a->output,
@@ -519,8 +535,7 @@ static void avg_pool2d_s8(Maker *m, Call *call) {
         random_factor(m, &a->multiplier, &a->shift, -2, 1);
         a->output_zero_point = random_zero_point(m);
     }
-    random_clamp(m, &a->clamp_min, &a->clamp_max);
-    random_table(m, call, &a->table, 30);
+    random_store(m, call, &a->clamp_min, &a->clamp_max, &a->table);
     call_absent(call, &a->scratch);
     call_in(call, &a->input, tensor(m, "input", DT_I8, w.batches * w.in_h * w.in_w * w.in_c));
     call_out(call, &a->output,
@@ -560,8 +575,7 @@ static void reduce_sum_s8(Maker *m, Call *call) {
     a->input_zero_point = random_zero_point(m);
     a->output_zero_point = random_zero_point(m);
     random_factor(m, &a->multiplier, &a->shift, -9, 1);
-    random_clamp(m, &a->clamp_min, &a->clamp_max);
-    random_table(m, call, &a->table, 30);
+    random_store(m, call, &a->clamp_min, &a->clamp_max, &a->table);
     call_in(call, &a->input, tensor(m, "input", DT_I8, count));
     call_out(call, &a->output, tensor(m, "output", DT_I8, outputs));
 }
@@ -595,8 +609,7 @@ static void matmul_s8(Maker *m, Call *call) {
     a->rhs_zero_point = chance(m, 30) ? 0 : random_zero_point(m);
     a->output_zero_point = random_zero_point(m);
     random_factor(m, &a->multiplier, &a->shift, -12, -5);
-    random_clamp(m, &a->clamp_min, &a->clamp_max);
-    random_table(m, call, &a->table, 30);
+    random_store(m, call, &a->clamp_min, &a->clamp_max, &a->table);
     call_absent(call, &a->scratch);
     call_in(call, &a->lhs, tensor(m, "lhs", DT_I8, a->batch[0] * lhs));
     call_in(call, &a->rhs, tensor(m, "rhs", DT_I8, shared ? rhs : a->batch[0] * rhs));

@@ -28,7 +28,7 @@ static int64_t limit(int64_t v, int64_t low, int64_t high) {
 
 static int8_t finish(int64_t v, int32_t low, int32_t high, const int8_t *table) {
     int64_t q = limit(v, low, high);
-    return table ? table[q + 128] : (int8_t)q;
+    return table ? table[q - low] : (int8_t)q;
 }
 
 /* ---- convolutions: all as one in three dimensions ------------------------------------------ */
@@ -189,11 +189,11 @@ static int64_t element(const void *p, bool wide, int64_t i) {
     return wide ? ((const int16_t *)p)[i] : ((const int8_t *)p)[i];
 }
 
-static void store(void *p, bool wide, int64_t i, int64_t q, const void *table) {
+static void store(void *p, bool wide, int64_t i, int64_t q, int32_t low, const void *table) {
     if (wide)
         ((int16_t *)p)[i] = (int16_t)q;
     else
-        ((int8_t *)p)[i] = table ? ((const int8_t *)table)[q + 128] : (int8_t)q;
+        ((int8_t *)p)[i] = table ? ((const int8_t *)table)[q - low] : (int8_t)q;
 }
 
 static void add(const CtnAddS8Args *a, const CtnFrame *f, bool wide) {
@@ -205,7 +205,8 @@ static void add(const CtnAddS8Args *a, const CtnFrame *f, bool wide) {
         int64_t sum = requantize((p - a->a_zero_point) * unit, a->a_multiplier, a->a_shift) +
                       requantize((q - a->b_zero_point) * unit, a->b_multiplier, a->b_shift);
         sum = requantize(sum, a->output_multiplier, a->output_shift) + a->output_zero_point;
-        store(output, wide, i, limit(sum, a->clamp_min, a->clamp_max), ctn_at(f, a->table));
+        store(output, wide, i, limit(sum, a->clamp_min, a->clamp_max), a->clamp_min,
+              ctn_at(f, a->table));
     }
 }
 
@@ -226,7 +227,8 @@ static void mul(const CtnMulS8Args *a, const CtnFrame *f, bool wide) {
         int64_t q = element(ctn_at(f, a->b), wide, offset_of(6, a->dim, a->b_stride, i));
         int64_t product = (p - a->a_zero_point) * (q - a->b_zero_point);
         product = requantize(product, a->multiplier, a->shift) + a->output_zero_point;
-        store(output, wide, i, limit(product, a->clamp_min, a->clamp_max), ctn_at(f, a->table));
+        store(output, wide, i, limit(product, a->clamp_min, a->clamp_max), a->clamp_min,
+              ctn_at(f, a->table));
     }
 }
 
