@@ -156,6 +156,7 @@ typedef enum {
     CTN_INTEGER_RSUB, /* b - alpha * a */
     CTN_INTEGER_MUL,
     CTN_INTEGER_FLOOR_DIVIDE,
+    CTN_INTEGER_TRUNC_DIVIDE,
     CTN_INTEGER_REMAINDER, /* the sign of b */
     CTN_INTEGER_FMOD,      /* the sign of a */
     CTN_INTEGER_MAX,
@@ -183,6 +184,14 @@ typedef enum {
     REF(b)                                                                                         \
     REF(output) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_type) INT(b_type)           \
         INT(output_type) INT(op) INT(alpha)
+
+/* Plain integers as activations: clamp(v, -limit, limit), requantized, plus the zero point. The
+ * output has 1 or 2 bytes. */
+#define CTN_QUANTIZE_INTEGER_FIELDS(REF, INT, INTS)                                                \
+    REF(input)                                                                                     \
+    REF(output)                                                                                    \
+    INT(count) INT(input_type) INT(output_bytes) INT(multiplier) INT(shift) INT(limit)             \
+        INT(zero_point)
 
 /* output (bool) = (a - za) * a_factor op (b - zb) * b_factor; the products fit int32 for int8,
  * int64 for int16. */
@@ -372,6 +381,7 @@ typedef enum {
     KERNEL(minmax_s8, MinmaxS8, CTN_MINMAX_S8_FIELDS)                                              \
     KERNEL(minmax_s16, MinmaxS16, CTN_MINMAX_S16_FIELDS)                                           \
     KERNEL(integer, Integer, CTN_INTEGER_FIELDS)                                                   \
+    KERNEL(quantize_integer, QuantizeInteger, CTN_QUANTIZE_INTEGER_FIELDS)                         \
     KERNEL(compare_s8, CompareS8, CTN_COMPARE_S8_FIELDS)                                           \
     KERNEL(compare_s16, CompareS16, CTN_COMPARE_S16_FIELDS)                                        \
     KERNEL(logical_s8, LogicalS8, CTN_LOGICAL_S8_FIELDS)                                           \

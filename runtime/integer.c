@@ -1,25 +1,9 @@
 /* Two-operand operators on plain integers of any width and on bool. Everything is computed modulo
  * 2^64 and stored modulo the output's width, which is what torch's integers do. */
+#include "integer.h"
 #include "compare.h"
 #include "ctn.h"
 #include "loop.h"
-
-enum { TYPE_U8 = 1, TYPE_I8 = 2, TYPE_I16 = 3, TYPE_I32 = 4, TYPE_I64 = 5, TYPE_BOOL = 12 };
-
-static int64_t load(const void *base, int32_t i, int32_t type) {
-    switch (type) {
-    case TYPE_I8:
-        return ((const int8_t *)base)[i];
-    case TYPE_I16:
-        return ((const int16_t *)base)[i];
-    case TYPE_I32:
-        return ((const int32_t *)base)[i];
-    case TYPE_I64:
-        return ((const int64_t *)base)[i];
-    default:
-        return ((const uint8_t *)base)[i];
-    }
-}
 
 static void store(void *base, int32_t i, int32_t type, int64_t v) {
     switch (type) {
@@ -43,12 +27,13 @@ static void store(void *base, int32_t i, int32_t type, int64_t v) {
 static int64_t divide(int64_t a, int64_t b, int32_t op) {
     if (b == 0)
         return 0;
+    int whole = op == CTN_INTEGER_FLOOR_DIVIDE || op == CTN_INTEGER_TRUNC_DIVIDE;
     if (b == -1) /* INT64_MIN / -1 does not fit */
-        return op == CTN_INTEGER_FLOOR_DIVIDE ? (int64_t)(0 - (uint64_t)a) : 0;
+        return whole ? (int64_t)(0 - (uint64_t)a) : 0;
     int64_t quotient = a / b, rest = a % b;
     int other_side = rest != 0 && (rest < 0) != (b < 0);
-    if (op == CTN_INTEGER_FLOOR_DIVIDE)
-        return quotient - other_side;
+    if (whole)
+        return quotient - (op == CTN_INTEGER_FLOOR_DIVIDE && other_side);
     return op == CTN_INTEGER_REMAINDER && other_side ? rest + b : rest;
 }
 
@@ -71,6 +56,7 @@ static int64_t apply(int64_t a, int64_t b, int32_t op, int32_t alpha) {
     case CTN_INTEGER_MUL:
         return (int64_t)(x * y);
     case CTN_INTEGER_FLOOR_DIVIDE:
+    case CTN_INTEGER_TRUNC_DIVIDE:
     case CTN_INTEGER_REMAINDER:
     case CTN_INTEGER_FMOD:
         return divide(a, b, op);
@@ -105,8 +91,8 @@ void ctn_integer(const CtnIntegerArgs *a, const CtnFrame *frame) {
         return;
     do {
         for (int32_t i = 0; i < a->dim[5]; i++) {
-            int64_t x = load(lhs, l + i * a->a_stride[5], a->a_type);
-            int64_t y = load(rhs, r + i * a->b_stride[5], a->b_type);
+            int64_t x = ctn_load_integer(lhs, l + i * a->a_stride[5], a->a_type);
+            int64_t y = ctn_load_integer(rhs, r + i * a->b_stride[5], a->b_type);
             store(output, at++, a->output_type, apply(x, y, a->op, a->alpha));
         }
     } while (ctn_step(5, a->dim, index, a->a_stride, &l, a->b_stride, &r));

@@ -5,6 +5,7 @@
 #include "lower/pointwise.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { POINTWISE_RANK = 6 }; /* dimensions of the kernels' loops */
 
@@ -50,9 +51,10 @@ static Form form_of(const Node *n) {
 static void refuse(C *c, const Node *n, const char *why) {
     Text t = text_new(c);
     for (int k = 0, count = node_operand_count(n); k < count; k++)
-        text_add(&t, "%s%s", k ? ", " : "", dtype_name(value_storage(node_operand(n, k))));
+        text_add(&t, "%s%s", k ? " and " : "", dtype_name(node_operand(n, k)->type.dtype));
+    const char *name = op_schema(n->op)->name, *colons = strstr(name, "::");
     diag_error(c, DIAG_MODEL, &n->loc, "%s of %s giving %s has no integer form%s%s",
-               op_schema(n->op)->name, text_string(&t), dtype_name(value_storage(node_result(n))),
+               colons ? colons + 2 : name, text_string(&t), dtype_name(node_result(n)->type.dtype),
                why ? ": " : "", why ? why : "");
 }
 
@@ -104,7 +106,13 @@ static const struct {
     {"aten::greater_equal", CTN_INTEGER_GE},
 };
 
-static bool integer_op_find(const char *name, CtnIntegerOp *op) {
+static bool integer_op_find(const Node *n, CtnIntegerOp *op) {
+    const char *name = op_schema(n->op)->name;
+    if (text_equal(name, "aten::div") || text_equal(name, "aten::divide")) {
+        bool floors = text_equal(node_string(n, "rounding_mode"), "floor");
+        *op = floors ? CTN_INTEGER_FLOOR_DIVIDE : CTN_INTEGER_TRUNC_DIVIDE;
+        return true; /* without a mode the result is no integer */
+    }
     for (size_t k = 0; k < COUNT_OF(integer_op); k++)
         if (text_equal(integer_op[k].name, name)) {
             *op = integer_op[k].op;
@@ -130,7 +138,7 @@ static void integer_operand(Call *call, const Node *n, const Arg *arg, const cha
 static void lower_integer(C *c, Graph *g, Node *n) {
     CtnIntegerOp op;
     bool numbers = n->arg[0].kind != ARG_FLOAT && n->arg[1].kind != ARG_FLOAT;
-    if (!integer_op_find(op_schema(n->op)->name, &op) || !numbers) {
+    if (!integer_op_find(n, &op) || !numbers) {
         refuse(c, n, NULL);
         return;
     }
@@ -205,10 +213,30 @@ static int steps_of(const Node *n, Step *step) {
     return 0;
 }
 
+/* v / scale for the integers v of the operand. Numbers beyond 2^17 steps are beyond any grid. */
+static void lower_quantize_integer(C *c, Graph *g, Node *n) {
+    Value *in = node_operand(n, 0), *out = n->out[0];
+    double scale = value_scale(out);
+    Call *call = call_new(c, g, n, CTN_KERNEL_quantize_integer);
+    CtnQuantizeIntegerArgs *a = call->args;
+    call_in(call, &a->input, in);
+    call_out(call, &a->output, out);
+    a->count = (int32_t)type_count(&out->type);
+    a->input_type = in->type.dtype;
+    a->output_bytes = dtype_size(value_storage(out));
+    a->limit = (int32_t)fmin(ceil(scale * 0x1p17), 0x1p30);
+    multiplier_from(1 / scale, &a->multiplier, &a->shift);
+    a->zero_point = value_zero_point(out);
+}
+
 /* Each step after the first works in place on the result. */
 void lower_integer_unary(C *c, Graph *g, Node *n) {
     Step step[MAX_STEPS];
     int count = steps_of(n, step);
+    if (node_is(n, "aten::_to_copy") && n->out[0]->grid && is_plain_integer(node_operand(n, 0))) {
+        lower_quantize_integer(c, g, n);
+        return;
+    }
     if (count == 0 || form_of(n) != FORM_INTEGER || n->out[0]->type.rank > POINTWISE_RANK) {
         refuse(c, n, NULL);
         return;
@@ -503,7 +531,7 @@ void lower_compare(C *c, Graph *g, Node *n) {
     CtnIntegerOp op = CTN_INTEGER_EQ;
     if (!operands(c, g, n, &form, &lhs, &rhs))
         return;
-    integer_op_find(op_schema(n->op)->name, &op);
+    integer_op_find(n, &op);
     bool wide = form == FORM_S16;
     double unit = ldexp(1, wide ? 30 : 22) / fmax(scale_of(lhs), scale_of(rhs));
     Call *call = call_new(c, g, n, wide ? CTN_KERNEL_compare_s16 : CTN_KERNEL_compare_s8);
@@ -531,7 +559,7 @@ void lower_logical(C *c, Graph *g, Node *n) {
         refuse(c, n, NULL);
         return;
     }
-    integer_op_find(op_schema(n->op)->name, &op);
+    integer_op_find(n, &op);
     Call *call = call_new(c, g, n, CTN_KERNEL_logical_s8);
     CtnLogicalS8Args *a = call->args;
     call_in(call, &a->a, lhs);

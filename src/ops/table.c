@@ -22,30 +22,27 @@ static void eval_table(C *c, Node *n) {
 
 /* ---- lowering ------------------------------------------------------------------------------ */
 
-/* The grid of an int8 input; bools and bytes without one are the numbers they hold. */
-static Grid byte_grid(const Value *v, Part *unit) {
-    *unit = (Part){.axis = -1, .scale = 1};
-    if (v->grid)
-        return *v->grid;
-    return (Grid){.dtype = DT_I8, .bits = 8, .part_count = 1, .part = unit};
+/* What the byte q of the input means. */
+static double byte_meaning(const Value *in, int q) {
+    if (in->grid)
+        return value_scale(in) * (q - value_zero_point(in));
+    return in->type.dtype == DT_U8 ? (uint8_t)q : q;
 }
 
-/* Entries of another type than int8: int16 grids and plain numbers. NaN is 0. */
-static double wide_entry(const Node *n, const Grid *in, int q) {
+/* The function at x as the result stores it. NaN is 0. */
+static double entry_at(const Node *n, double x) {
     const Value *out = node_result(n);
-    double y = table_body_eval(n, in->part[0].scale * (q - in->part[0].zero_point));
+    double y = table_body_eval(n, x);
     if (isnan(y))
         return 0;
     if (!out->grid)
         return y;
     double high = out->grid->dtype == DT_I16 ? 32767 : 127;
-    double entry = round(y / value_scale(out)) + value_zero_point(out);
-    return fmin(fmax(entry, -high - (high < 128)), high);
+    double low = out->grid->dtype == DT_I16 ? -32767 : -128;
+    return fmin(fmax(round(y / value_scale(out)) + value_zero_point(out), low), high);
 }
 
 static void lower_from_bytes(C *c, Graph *g, Node *n, Value *in, Value *out) {
-    Part unit;
-    Grid grid = byte_grid(in, &unit);
     DType t = value_storage(out);
     Call *call = call_new(c, g, n, CTN_KERNEL_table_s8);
     CtnTableS8Args *a = call->args;
@@ -53,16 +50,16 @@ static void lower_from_bytes(C *c, Graph *g, Node *n, Value *in, Value *out) {
     call_out(call, &a->output, out);
     a->count = (int32_t)type_count(&out->type);
     a->entry_size = dtype_size(t);
-    if (out->grid && t == DT_I8) {
+    if (in->grid && out->grid && t == DT_I8) {
         int8_t entry[TABLE_ENTRIES];
-        int count = table_fill(c, n, &grid, out->grid, entry);
+        int count = table_fill(c, n, in->grid, out->grid, entry);
         call_const(call, &a->table, "table", t, entry, count, 1);
         return;
     }
     int64_t size = 256;
     Array *entries = array_new(c, t, 1, &size);
     for (int q = -128; q < 128; q++)
-        array_set(entries, q + 128, wide_entry(n, &grid, q));
+        array_set(entries, q + 128, entry_at(n, byte_meaning(in, q)));
     call_const(call, &a->table, "table", t, entries->data, array_bytes(entries), a->entry_size);
 }
 
@@ -71,7 +68,7 @@ static void lower_from_s16(C *c, Graph *g, Node *n, Value *in, Value *out) {
     CtnTableS16Args *a = call->args;
     int16_t entry[513];
     for (int k = 0; k <= 512; k++)
-        entry[k] = (int16_t)wide_entry(n, in->grid, k * 128 - 32768);
+        entry[k] = (int16_t)entry_at(n, value_scale(in) * (k * 128 - 32768));
     call_in(call, &a->input, in);
     call_out(call, &a->output, out);
     a->count = (int32_t)type_count(&out->type);
@@ -81,7 +78,7 @@ static void lower_from_s16(C *c, Graph *g, Node *n, Value *in, Value *out) {
 static void lower_table(C *c, Graph *g, Node *n) {
     Value *in = node_in(n, "input"), *out = node_result(n);
     DType from = value_storage(in), to = value_storage(out);
-    if ((from == DT_I8 || from == DT_BOOL) && !dtype_is_float(to))
+    if (dtype_size(from) == 1 && !dtype_is_float(to))
         lower_from_bytes(c, g, n, in, out);
     else if (from == DT_I16 && in->grid && to == DT_I16 && out->grid)
         lower_from_s16(c, g, n, in, out);

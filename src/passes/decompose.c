@@ -1,6 +1,7 @@
 /* Pass decompose: replaces every node whose row has a decomposition by the nodes it stands for,
  * until none is left. Needs a functional graph; gives one of core rows only. The grid that an
  * archive has pinned to a composite's output moves to the value that replaces it. */
+#include "ops/ops.h"
 #include "passes/passes.h"
 
 /* Puts a requantize node behind a pinned output, which holds the grid while n is taken apart. */
@@ -43,6 +44,25 @@ static void decompose_node(C *c, Graph *g, Node *n) {
     rewrite_end(c);
 }
 
+static bool computes_floats(const Node *n) {
+    return dtype_is_float(n->out[0]->type.dtype) || dtype_is_float(node_promoted_dtype(n));
+}
+
+/* A pointwise node that computes in floats wants floats: integers among its operands are converted
+ * before it, as torch does inside of it. Bools serve as they are. */
+static void promote_operands(C *c, Graph *g, Node *n) {
+    if (!n->op->map || n->out_count != 1 || node_is(n, "aten::_to_copy") || !computes_floats(n))
+        return;
+    rewrite_begin(c, n);
+    for (int i = 0; i < n->arg_count; i++) {
+        const Value *v = n->arg[i].kind == ARG_VALUE ? n->arg[i].u.value : NULL;
+        if (v && !dtype_is_float(v->type.dtype) && v->type.dtype != DT_BOOL)
+            n->arg[i] =
+                arg_value(node_value(g, n, "aten::_to_copy", ARGS(n->arg[i], arg_dtype(DT_F32))));
+    }
+    rewrite_end(c);
+}
+
 void pass_decompose(C *c, Graph *g, const Options *o) {
     (void)o;
     graph_index(g);
@@ -52,6 +72,7 @@ void pass_decompose(C *c, Graph *g, const Options *o) {
     Node *n = g->first;
     while (n) {
         if (!n->op->decompose) {
+            promote_operands(c, g, n);
             n = n->next;
             continue;
         }

@@ -82,12 +82,12 @@ static int next_producer(const Region *r) {
     return best;
 }
 
-/* Bools are bytes as int8 is; wider integers have too many values for a table. */
+/* Bools are bytes as int8 and uint8 are; wider integers have too many values for a table. */
 static bool is_table(const Region *r) {
     const Type *result = &r->node[0]->out[0]->type;
     DType in = r->input_count == 1 ? r->input[0]->type.dtype : DT_NONE;
     return r->input_count == 1 && same_dims(&r->input[0]->type, result) &&
-           (dtype_is_float(in) || in == DT_BOOL);
+           (dtype_is_float(in) || in == DT_BOOL || in == DT_I8 || in == DT_U8);
 }
 
 /* The largest region ending in n that depends on one varying value; false if there is none. */

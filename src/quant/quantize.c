@@ -239,12 +239,21 @@ static int bits_of(const Sets *s, const Value *v) {
     return fresh && only_table(v) && !s->o->optimize_size ? 10 : 8;
 }
 
+/* Integers that became floats keep scale 1, which holds them exactly, if their range allows. */
+static bool holds_integers(const Value *v, const Observed *seen) {
+    return v->def && node_is(v->def, "aten::_to_copy") &&
+           !dtype_is_float(node_operand(v->def, 0)->type.dtype) &&
+           fmax(seen->max, 0) - fmin(seen->min, 0) <= 255;
+}
+
 static Grid *grid_from_seen(Sets *s, int root) {
     const Observed *seen = s->seen[root];
     const Value *v = s->g->value[root];
     const Node *table = only_table(v);
     int bits = bits_of(s, v);
     double low, high;
+    if (holds_integers(v, seen))
+        return grid_affine(s->c, fmin(seen->min, 0), fmin(seen->min, 0) + 255, 8);
     if (table && dtype_is_float(table->out[0]->type.dtype))
         observed_range_through(s->c, seen, table_at, (void *)table, (1 << bits) - 1, &low, &high);
     else
