@@ -17,15 +17,16 @@ typedef struct {
 
 static bool mismatch(Reader *r, const char *kind) {
     static const char *const type_names[] = {
-        [T_TENSOR] = "a tensor", [T_INT] = "an int",      [T_FLOAT] = "a float",
-        [T_BOOL] = "a bool",     [T_STRING] = "a string", [T_SCALAR] = "a number",
-        [T_DTYPE] = "a dtype",   [T_LAYOUT] = "a layout", [T_DEVICE] = "a device",
-        [T_GENERATOR] = "None",  [T_DIMNAME] = "None",    [T_MEMORY_FORMAT] = "a memory format",
-        [T_GRAPH] = "a graph",
+        [T_TENSOR] = "Tensor",       [T_INT] = "int",         [T_FLOAT] = "float",
+        [T_BOOL] = "bool",           [T_STRING] = "str",      [T_SCALAR] = "Scalar",
+        [T_DTYPE] = "ScalarType",    [T_LAYOUT] = "Layout",   [T_DEVICE] = "Device",
+        [T_GENERATOR] = "Generator", [T_DIMNAME] = "Dimname", [T_MEMORY_FORMAT] = "MemoryFormat",
+        [T_GRAPH] = "Graph",
     };
-    diag_error(r->p->c, DIAG_INPUT, r->loc, "argument '%s' of %s must be %s%s, found %s",
-               r->schema->name, r->op, r->schema->list ? "a list of: " : "",
-               type_names[r->schema->type], kind);
+    const SchemaArg *a = r->schema;
+    diag_error(r->p->c, DIAG_INPUT, r->loc, "argument '%s' of %s must be %s%s%s%s, found %s",
+               a->name, r->op, type_names[a->type], a->item_optional ? "?" : "",
+               a->list ? "[]" : "", a->optional ? "?" : "", kind);
     return false;
 }
 
@@ -44,9 +45,7 @@ void report_run_time_number(Pt2 *p, const Loc *loc, const char *what, const char
         return; /* followers of what was already said */
     }
     p->dynamic_reported = true;
-    diag_error(p->c, DIAG_MODEL, loc,
-               "%s depends on data (%s): every size must be known at compile "
-               "time",
+    diag_error(p->c, DIAG_MODEL, loc, "%s depends on data (%s): sizes and numbers must be fixed",
                what, symbol);
 }
 
@@ -343,9 +342,11 @@ Arg *args_read(Pt2 *p, const Scope *scope, const json_t *inputs, const OpMatch *
             k = 0; /* dropout(input), but dropout_(self) */
         if (k < 0 && match->out && text_equal(name, "out")) {
             good &= read_out_arg(&r, u, out_arg);
-        } else if (k < 0 || given[k]) {
-            diag_error(p->c, DIAG_INPUT, loc, "%s has no argument '%s'%s", op, name,
-                       k < 0 ? "" : " beside the one already given");
+        } else if (k < 0) {
+            diag_error(p->c, DIAG_INPUT, loc, "%s has no argument '%s'", op, name);
+            good = false;
+        } else if (given[k]) {
+            diag_error(p->c, DIAG_INPUT, loc, "argument '%s' of %s is given twice", name, op);
             good = false;
         } else {
             given[k] = true;

@@ -43,14 +43,20 @@ static Loc input_place(const Pt2 *p) {
     return (Loc){.file = p->path, .member = p->member};
 }
 
+/* False, with a placeholder of rank 0, when something was recorded. */
 static bool input_meta(Pt2 *p, const json_t *graph, const char *name, Meta *out) {
+    static const Meta placeholder = {.type = {.dtype = DT_F32}, .stored = DT_F32};
     Loc loc = input_place(p);
+    *out = placeholder;
     const json_t *json = json_object_get(get_object(p, graph, "tensor_values"), name);
     if (!json) {
         diag_error(p->c, DIAG_INPUT, &loc, "input '%s' has no entry in tensor_values", name);
         return false;
     }
-    return meta_read(p, json, &loc, c_format(p->c, "input '%s'", name), out);
+    bool good = meta_read(p, json, &loc, c_format(p->c, "input '%s'", name), out);
+    if (!good)
+        *out = placeholder;
+    return good;
 }
 
 /* Tied and unused parameters that nobody reads get no Value: their data are never copied. */
@@ -58,7 +64,7 @@ static void read_stored(Pt2 *p, Scope *scope, const json_t *graph, const json_t 
                         const char *fqn_key) {
     const char *name = get_string(p, get_object(p, spec, "arg"), "name");
     const char *fqn = c_strdup(p->c, get_string(p, spec, fqn_key));
-    Meta meta = {.type = {.dtype = DT_F32}};
+    Meta meta;
     if (!json_object_get(p->used, name)) {
         return;
     }
@@ -75,17 +81,10 @@ static void read_stored(Pt2 *p, Scope *scope, const json_t *graph, const json_t 
     }
 }
 
-/* "s77" of "Symbol('s77', positive=True, integer=True)". */
-static const char *symbol_name(C *c, const char *expression) {
-    const char *quote = strchr(expression, '\'');
-    const char *end = quote ? strchr(quote + 1, '\'') : NULL;
-    return end ? c_strndup(c, quote + 1, (size_t)(end - quote - 1)) : expression;
-}
-
 static void report_dynamic_input(Pt2 *p, const char *name, const Meta *meta) {
     Loc loc = {.file = p->path};
-    const char *symbol = symbol_name(p->c, meta->symbol);
-    const json_t *range = json_object_get(json_object_get(p->model, "range_constraints"), symbol);
+    const json_t *range =
+        json_object_get(json_object_get(p->model, "range_constraints"), meta->symbol);
     const json_t *low = json_object_get(range, "min_val"),
                  *high = json_object_get(range, "max_val");
     const char *text = "";
@@ -94,7 +93,7 @@ static void report_dynamic_input(Pt2 *p, const char *name, const Meta *meta) {
                         (long long)json_integer_value(high));
     }
     diag_error(p->c, DIAG_MODEL, &loc, "dimension %d of input '%s' is dynamic (%s%s)",
-               meta->symbol_dim, name, symbol, text);
+               meta->symbol_dim, name, meta->symbol, text);
     diag_detail(p->c, "export without dynamic_shapes, or with fixed sizes");
     p->dynamic_inputs++;
 }
@@ -120,9 +119,7 @@ static void read_user_input(Pt2 *p, Scope *scope, const json_t *graph, const jso
     }
     const char *name = get_string(p, content, "name");
     Meta meta;
-    if (!input_meta(p, graph, name, &meta)) {
-        meta = (Meta){.type = {.dtype = DT_F32}};
-    }
+    input_meta(p, graph, name, &meta);
     if (meta.symbol) {
         report_dynamic_input(p, name, &meta);
     }
@@ -152,6 +149,17 @@ static void read_constant_input(Pt2 *p, const json_t *spec) {
     }
 }
 
+/* An object or token: refused, and its name defined so that its readers are no errors of their own.
+ */
+static void read_foreign_input(Pt2 *p, Scope *scope, const char *kind, const json_t *spec) {
+    Loc loc = input_place(p);
+    Meta meta = {.type = {.dtype = DT_F32}};
+    const char *name = json_string_value(json_object_get(json_object_get(spec, "arg"), "name"));
+    diag_error(p->c, DIAG_MODEL, &loc, "an input of kind %s is not supported", kind);
+    if (name)
+        scope_define(p, scope, name, &loc, &meta);
+}
+
 static void read_input(Pt2 *p, Scope *scope, const json_t *graph, const json_t *u) {
     json_t *spec;
     const char *kind = get_union(p, u, &spec);
@@ -166,8 +174,7 @@ static void read_input(Pt2 *p, Scope *scope, const json_t *graph, const json_t *
     } else if (text_equal(kind, "constant_input")) {
         read_constant_input(p, spec);
     } else {
-        Loc loc = input_place(p);
-        diag_error(p->c, DIAG_MODEL, &loc, "an input of kind %s is not supported", kind);
+        read_foreign_input(p, scope, kind, spec);
     }
 }
 

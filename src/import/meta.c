@@ -2,6 +2,8 @@
  * products fit in int64 once meta_read has said true; nothing later has to check them again. */
 #include "import/pt2.h"
 
+#include <string.h>
+
 DType dtype_meant(DType stored) {
     return dtype_is_float(stored) ? DT_F32 : stored;
 }
@@ -37,6 +39,13 @@ bool dtype_read(Pt2 *p, int64_t code, const Loc *loc, const char *what, DType *s
     return false;
 }
 
+/* "s77" of "Symbol('s77', positive=True, integer=True)". */
+static const char *symbol_name(C *c, const char *expression) {
+    const char *quote = strchr(expression, '\'');
+    const char *end = quote ? strchr(quote + 1, '\'') : NULL;
+    return end ? c_strndup(c, quote + 1, (size_t)(end - quote - 1)) : expression;
+}
+
 /* A list of {"as_int": n} or {"as_expr": {...}}; the count, or -1 when something was recorded. */
 static int read_sizes(Pt2 *p, const json_t *list, const char *key, const Loc *loc, const char *what,
                       int64_t *out, Meta *m) {
@@ -51,7 +60,7 @@ static int read_sizes(Pt2 *p, const json_t *list, const char *key, const Loc *lo
         const char *kind = get_union(p, json_array_get(list, i), &content);
         if (text_equal(kind, "as_expr")) {
             if (!m->symbol) {
-                m->symbol = c_strdup(p->c, get_string(p, content, "expr_str"));
+                m->symbol = symbol_name(p->c, c_strdup(p->c, get_string(p, content, "expr_str")));
                 m->symbol_dim = (int)i;
             }
             out[i] = 1;

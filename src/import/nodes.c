@@ -199,9 +199,38 @@ static bool output_count_fits(Pt2 *p, const Source *s, const Schema *schema) {
     if (list || s->outputs.count == schema->return_count) {
         return true;
     }
-    diag_error(p->c, DIAG_INPUT, &s->loc, "%s has %d outputs in the archive, %d are needed", s->op,
+    diag_error(p->c, DIAG_INPUT, &s->loc, "%s has %d outputs in the archive, not %d", s->op,
                s->outputs.count, schema->return_count);
     return false;
+}
+
+/* An archive could claim any sizes for an output, and later passes would trust them: they must be
+ * those that the operator gives. A written operand keeps its type, whatever would be promoted. */
+static void check_types(Pt2 *p, const Source *s, Node *n) {
+    C *c = p->c;
+    int count = n->out_count;
+    if (count == 0 || diag_error_count(c) > 0)
+        return; /* operands may be placeholders: errors would only follow from errors */
+    Type *claimed = NEW_ARRAY(c, Type, count);
+    for (int k = 0; k < count; k++)
+        claimed[k] = n->out[k]->type;
+    bool changed = n->writes && !(n->op->traits & OP_VIEW_INPLACE);
+    if (changed)
+        n->out[0]->type = (n->out_arg ? n->out_arg : n->arg[n->written_arg].u.value)->type;
+    else
+        node_infer(c, n);
+    if (diag_error_count(c) > 0)
+        return;
+    for (int k = 0; k < count && k < n->out_count; k++) {
+        const Type *is = &n->out[k]->type;
+        if (s->outputs.name[k] && !type_equal(is, &claimed[k]))
+            diag_error(c, DIAG_INPUT, &s->loc,
+                       "output %d of %s is %s in the archive, but must be %s", k, s->op,
+                       type_text(c, &claimed[k]), type_text(c, is));
+    }
+    if (count != n->out_count)
+        diag_error(c, DIAG_INPUT, &s->loc, "%s has %d outputs in the archive, but must have %d",
+                   s->op, count, n->out_count);
 }
 
 static void build_node(Pt2 *p, Scope *scope, Source *s, const OpMatch *match) {
@@ -224,6 +253,7 @@ static void build_node(Pt2 *p, Scope *scope, Source *s, const OpMatch *match) {
     n->out_arg = out_arg;
     n->copies = match->copy;
     define_outputs(p, scope, s, n);
+    check_types(p, s, n);
 }
 
 /* One message per operator, with all its nodes. */
@@ -320,10 +350,17 @@ static void graph_node(Pt2 *p, Scope *scope, Source *s, const json_t *argument, 
         refuse_graph(p, scope, s);
         return;
     }
-    int before = p->g->node_count;
+    Graph *g = p->g;
+    Node *before = g->last;
     enter_region(p, scope, s, graph, index + 1);
-    if (p->g->node_count == before) {
+    Node *first = before ? before->next : g->first;
+    if (!first) {
         record_removed(p, s, "an empty region");
+    } else if (s->archive >= 0 && s->loc.line == 0) { /* torch gives the region itself no place */
+        Loc *loc = &g->archive[s->archive].loc;
+        loc->file = first->loc.file;
+        loc->line = first->loc.line;
+        loc->source_text = first->loc.source_text;
     }
 }
 
@@ -374,6 +411,8 @@ static void node_read(Pt2 *p, Scope *scope, const json_t *json) {
     Source s = {.inputs = get_array(p, json, "inputs")};
     s.target = c_strdup(p->c, get_string(p, json, "target"));
     s.op = target_text(p->c, s.target);
+    if (!*s.op)
+        archive_malformed(p, "'target' is empty");
     names_of_outputs(p, get_array(p, json, "outputs"), &s.outputs);
     s.name = source_name(p, scope, json, &s);
     s.loc = loc_read(p, json_object_get(json, "metadata"), s.name);

@@ -11,7 +11,7 @@ typedef struct { /* a tensor as the archive describes it */
     Type type;   /* floats of every width are float32 here */
     DType stored;
     int64_t stride[MAX_RANK], offset; /* elements */
-    const char *symbol;               /* expression of a size known only at run time, or NULL */
+    const char *symbol;               /* of a size known only at run time, or NULL */
     int symbol_dim;
 } Meta;
 
