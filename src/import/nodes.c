@@ -222,7 +222,8 @@ static void check_types(Pt2 *p, const Source *s, Node *n) {
     if (diag_error_count(c) > 0)
         return;
     for (int k = 0; k < count && k < n->out_count; k++) {
-        const Type *is = &n->out[k]->type;
+        Type *is = &n->out[k]->type;
+        is->dtype = dtype_meant(is->dtype);
         if (s->outputs.name[k] && !type_equal(is, &claimed[k]))
             diag_error(c, DIAG_INPUT, &s->loc,
                        "output %d of %s is %s in the archive, but must be %s", k, s->op,
@@ -326,12 +327,12 @@ static void enter_region(Pt2 *p, Scope *scope, const Source *s, const json_t *gr
         const json_t *u = get_object(p, json_array_get(s->inputs, first + i), "arg");
         const json_t *tensor = json_object_get(u, "as_tensor");
         const json_t *name = json_object_get(json_array_get(inputs, i), "as_tensor");
-        if (tensor && name) {
-            Value *v = scope_value(p, scope, get_string(p, tensor, "name"), &s->loc);
-            if (v) {
-                json_object_set_new(inner.values, get_string(p, name, "name"), json_integer(v->id));
-            }
-        }
+        if (!tensor || !name)
+            continue;
+        const char *inner_name = get_string(p, name, "name");
+        Value *v = scope_value(p, scope, get_string(p, tensor, "name"), &s->loc);
+        if (v)
+            json_object_set_new(inner.values, inner_name, json_integer(v->id));
     }
     names_used(p, graph);
     nodes_read(p, &inner, get_array(p, graph, "nodes"));
