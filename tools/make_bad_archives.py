@@ -265,6 +265,18 @@ def output_without_type(a):
 
 
 @case
+def no_tensor_values(a):
+    del a.graph["tensor_values"]
+
+
+@case
+def region_with_a_nameless_input(a):
+    region_of_another_size(a)
+    graph = a.nodes[2]["inputs"][1]["arg"]["as_graph"]["graph"]
+    graph["inputs"] = [{"as_tensor": {}}]
+
+
+@case
 def custom_object_input(a):
     a.signature["input_specs"][0] = {"custom_obj": {"arg": {"name": "p_w", "class_fqn": "a.B"},
                                                     "custom_obj_name": "b"}}

@@ -299,8 +299,8 @@ static void read_graph(Pt2 *p) {
     const json_t *signature = get_object(p, module, "signature");
     p->what = "graph";
     const json_t *nodes = get_array(p, graph, "nodes");
-    Scope scope = {.values = json_object(), .tensors = get_object(p, graph, "tensor_values")};
-    c_defer(p->c, (void (*)(void *))json_decref, scope.values);
+    Scope scope = {.tensors = get_object(p, graph, "tensor_values")};
+    scope_open(p, &scope);
     p->g->archive = NEW_ARRAY(p->c, ArchiveNode, json_array_size(nodes));
     names_used(p, graph);
     read_inputs(p, &scope, graph, signature);

@@ -75,6 +75,15 @@ void names_used(Pt2 *p, const json_t *graph) {
 
 /* ---- values ------------------------------------------------------------------------------- */
 
+static void release_json(void *what) {
+    json_decref(what);
+}
+
+void scope_open(Pt2 *p, Scope *scope) {
+    scope->values = json_object();
+    c_defer(p->c, release_json, scope->values);
+}
+
 Value *scope_define(Pt2 *p, Scope *scope, const char *name, const Loc *loc, const Meta *meta) {
     if (json_object_get(scope->values, name)) {
         diag_error(p->c, DIAG_INPUT, loc, "'%s' is defined twice", name);
@@ -312,11 +321,10 @@ static void refuse_graph(Pt2 *p, Scope *scope, Source *s) {
 
 /* Names of the region's inputs stand for what the node hands over; its outputs for the region's. */
 static void enter_region(Pt2 *p, Scope *scope, const Source *s, const json_t *graph, size_t first) {
-    Scope inner = {.values = json_object(),
-                   .depth = scope->depth + 1,
+    Scope inner = {.tensors = get_object(p, graph, "tensor_values"),
                    .origins = &s->origins,
-                   .tensors = get_object(p, graph, "tensor_values")};
-    c_defer(p->c, (void (*)(void *))json_decref, inner.values);
+                   .depth = scope->depth + 1};
+    scope_open(p, &inner);
     const json_t *inputs = get_array(p, graph, "inputs"), *outputs = get_array(p, graph, "outputs");
     size_t handed = json_array_size(s->inputs) - first;
     if (json_array_size(inputs) != handed || json_array_size(outputs) != (size_t)s->outputs.count) {

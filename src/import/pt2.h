@@ -85,6 +85,8 @@ double number_read(Pt2 *p, const json_t *j); /* an integer, a real, or "Infinity
 /* nodes.c */
 void nodes_read(Pt2 *p, Scope *scope, const json_t *nodes);
 void names_used(Pt2 *p, const json_t *graph); /* fills p->used */
+/* No names yet; they are released with the arena, whatever happens in between. */
+void scope_open(Pt2 *p, Scope *scope);
 Value *scope_define(Pt2 *p, Scope *scope, const char *name, const Loc *loc, const Meta *meta);
 const char *name_clean(C *c, const char *name); /* letters, digits, '_' and '.' only */
 
