@@ -1,0 +1,603 @@
+/* Reading and writing at places that index tensors name. A read is data movement: each row lists
+ * the source of every output element, so with constant indices it lowers like any other. A write
+ * lists what goes where; with constant indices it becomes a strided write if the places are evenly
+ * spaced, else a read from `self` and the written values side by side. Indices that depend on
+ * data have a float reference only. */
+#include "ops/ops.h"
+
+#include <string.h>
+
+static const char data_dependent[] = "its indices depend on data";
+
+/* An index tensor's numbers: of this run, or, when decomposing and lowering, those that are
+ * constant. NULL: not constant. */
+static const Array *index_data(C *c, const Value *v, bool running) {
+    return running ? eval_value(c, v) : v->constant;
+}
+
+/* `index` wrapped to 0..size-1; -1 and a diagnostic if it is outside. */
+static int64_t index_wrap(C *c, const Node *n, int64_t index, int64_t size) {
+    int64_t i = index < 0 ? index + size : index;
+    if (i >= 0 && i < size)
+        return i;
+    movement_refuse(c, n, "index %lld of a dimension of %lld", (long long)index, (long long)size);
+    return -1;
+}
+
+/* ---- index lists: x[i, :, j] ------------------------------------------------------------------
+ */
+
+typedef struct {
+    Type self, out;
+    const Value *value[MAX_RANK]; /* of each dim of self; NULL: a full slice */
+    int mask_dim[MAX_RANK];       /* >= 0: that dim of a mask's true places; -1: plain numbers */
+    int spread_rank;              /* the indices, broadcast together */
+    int64_t spread[MAX_RANK];
+    int spread_at; /* the output dim where they begin */
+} Indexing;
+
+static int64_t mask_count(const Array *mask) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < array_count(mask); i++)
+        count += array_get_int(mask, i) != 0;
+    return count;
+}
+
+static bool spread_over(C *c, const Node *n, Indexing *x, int rank, const int64_t *dim) {
+    for (; x->spread_rank < rank; x->spread_rank++) {
+        memmove(x->spread + 1, x->spread, sizeof *x->spread * (size_t)x->spread_rank);
+        x->spread[0] = 1;
+    }
+    for (int d = 0; d < rank; d++) {
+        int64_t *have = &x->spread[x->spread_rank - rank + d];
+        if (*have != 1 && dim[d] != 1 && *have != dim[d])
+            return movement_refuse(c, n, "indices that do not broadcast");
+        *have = *have == 1 ? dim[d] : *have;
+    }
+    return true;
+}
+
+/* The index `v` for the next dims of self: numbers take one, a mask one for each of its own. */
+static bool indexing_add(C *c, const Node *n, Indexing *x, const Value *v, int *dim) {
+    const Type *t = &v->type;
+    bool mask = t->dtype == DT_BOOL || t->dtype == DT_U8;
+    int taken = mask ? t->rank : 1;
+    if (*dim + taken > x->self.rank)
+        return movement_refuse(c, n, "more indices than the %d dims of self", x->self.rank);
+    int64_t count;
+    if (mask && !v->constant)
+        return movement_refuse(c, n, "a mask that is not constant: the size depends on data");
+    if (mask)
+        count = mask_count(v->constant);
+    for (int k = 0; k < taken; k++, ++*dim) {
+        if (mask && t->dim[k] != x->self.dim[*dim])
+            return movement_refuse(c, n, "a mask of another shape");
+        x->value[*dim] = v;
+        x->mask_dim[*dim] = mask ? k : -1;
+    }
+    return mask ? spread_over(c, n, x, 1, &count) : spread_over(c, n, x, t->rank, t->dim);
+}
+
+static void indexing_out(Indexing *x) {
+    int first = -1, last = -1, count = 0, rank = 0;
+    for (int d = 0; d < x->self.rank; d++)
+        if (x->value[d]) {
+            first = first < 0 ? d : first;
+            last = d;
+            count++;
+        }
+    x->spread_at = count > 0 && last - first + 1 == count ? first : 0; /* apart: in front */
+    x->out = (Type){.dtype = x->self.dtype};
+    for (int d = 0; d <= x->self.rank; d++) {
+        if (rank == x->spread_at)
+            for (int k = 0; k < x->spread_rank && rank < MAX_RANK; k++)
+                x->out.dim[rank++] = x->spread[k];
+        if (d < x->self.rank && !x->value[d] && rank < MAX_RANK)
+            x->out.dim[rank++] = x->self.dim[d];
+    }
+    x->out.rank = rank;
+}
+
+static bool indexing_open(C *c, const Node *n, Indexing *x) {
+    const Arg *list = node_arg(n, "indices");
+    int dim = 0, kept = 0;
+    *x = (Indexing){.self = node_in(n, "self")->type};
+    for (int i = 0; i < list->u.list.count; i++) {
+        const Arg *a = &list->u.list.item[i];
+        if (a->kind != ARG_VALUE)
+            dim++;
+        else if (!indexing_add(c, n, x, a->u.value, &dim))
+            return false;
+    }
+    for (int d = 0; d < x->self.rank; d++)
+        kept += !x->value[d];
+    if (kept + x->spread_rank > MAX_RANK)
+        return movement_refuse(c, n, "rank %d, at most %d", kept + x->spread_rank, MAX_RANK);
+    indexing_out(x);
+    return true;
+}
+
+/* Per dim of self, the index of each element of the spread, wrapped. False: not constant. */
+static bool indexing_numbers(C *c, const Node *n, const Indexing *x, bool running,
+                             int64_t *number[MAX_RANK]) {
+    int64_t total = dims_count(x->spread_rank, x->spread);
+    for (int d = 0; d < x->self.rank; d++) {
+        const Array *a = x->value[d] ? index_data(c, x->value[d], running) : NULL;
+        number[d] = NULL;
+        if (!x->value[d])
+            continue;
+        if (!a)
+            return false;
+        number[d] = NEW_ARRAY(c, int64_t, total + 1);
+        int64_t found = 0, behind = 1, count = array_count(a);
+        for (int k = x->mask_dim[d] + 1; x->mask_dim[d] >= 0 && k < a->rank; k++)
+            behind *= a->dim[k];
+        for (int64_t i = 0; x->mask_dim[d] >= 0 && i < count; i++)
+            if (array_get_int(a, i) != 0)
+                number[d][found++] = i / behind % a->dim[x->mask_dim[d]];
+        for (int64_t i = 0; x->mask_dim[d] < 0 && i < total; i++) {
+            int64_t at = 0, rest = i, step = 1;
+            for (int k = x->spread_rank - 1, s = a->rank - 1; k >= 0; k--, s--) {
+                if (s >= 0 && a->dim[s] > 1)
+                    at += rest % x->spread[k] * step;
+                step *= s >= 0 ? a->dim[s] : 1;
+                rest /= x->spread[k];
+            }
+            number[d][i] = index_wrap(c, n, array_get_int(a, at), x->self.dim[d]);
+            if (number[d][i] < 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* For each element of x->out, its element of self. NULL: not constant, or a diagnostic. */
+static int64_t *indexing_sources(C *c, const Node *n, const Indexing *x, bool running) {
+    int64_t *number[MAX_RANK], count = type_count(&x->out);
+    if (!indexing_numbers(c, n, x, running, number))
+        return NULL;
+    int64_t *source = NEW_ARRAY(c, int64_t, count + 1), index[MAX_RANK] = {0};
+    for (int64_t i = 0; i < count; i++) {
+        int64_t spread = 0, from = 0;
+        for (int k = 0; k < x->spread_rank; k++)
+            spread = spread * x->spread[k] + index[x->spread_at + k];
+        int kept = 0;
+        for (int d = 0; d < x->self.rank; d++) {
+            if (!x->value[d] && kept == x->spread_at)
+                kept += x->spread_rank;
+            from = from * x->self.dim[d] + (x->value[d] ? number[d][spread] : index[kept++]);
+        }
+        source[i] = from;
+        for (int d = x->out.rank - 1; d >= 0 && ++index[d] == x->out.dim[d]; d--)
+            index[d] = 0;
+    }
+    return source;
+}
+
+/* ---- one index along one dim ------------------------------------------------------------------
+ */
+
+static int indexed_dim(C *c, const Node *n) {
+    const Type *t = &node_in(n, "self")->type;
+    return t->rank > 0 ? dim_wrap(c, n, node_int(n, "dim"), t->rank) : 0;
+}
+
+/* Element numbers of a tensor of `type` for each element of `at`, dim `dim` replaced by the number
+ * at[i] itself (whole rows: at is a vector) or by the one at the same place (at has all dims). */
+static int64_t *numbers_along(C *c, const Node *n, const Type *type, int dim, const Array *at,
+                              const Type *over, bool vector) {
+    int64_t count = type_count(over), index[MAX_RANK] = {0};
+    int64_t *number = NEW_ARRAY(c, int64_t, count + 1);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t from = 0;
+        for (int d = 0; d < type->rank; d++) {
+            int64_t k = index[d];
+            if (d == dim) {
+                k = index_wrap(c, n, array_get_int(at, vector ? index[d] : i), type->dim[d]);
+                if (k < 0)
+                    return NULL;
+            }
+            from = from * type->dim[d] + k;
+        }
+        number[i] = from;
+        for (int d = over->rank - 1; d >= 0 && ++index[d] == over->dim[d]; d--)
+            index[d] = 0;
+    }
+    if (type->rank == 0 && count > 0)
+        number[0] = 0;
+    return number;
+}
+
+/* ---- reads ------------------------------------------------------------------------------------
+ */
+
+/* The source in self of each output element; NULL: not constant, or a diagnostic is recorded. */
+typedef int64_t *SourcesOf(C *c, const Node *n, bool running);
+
+static void read_eval(C *c, Node *n, SourcesOf *of) {
+    const Array *in = eval_movement_input(c, n);
+    Array *out = eval_out(c, n, 0);
+    const int64_t *source = of(c, n, true);
+    for (int64_t i = 0; source && i < array_count(out); i++)
+        elements_copy(out, i, in, source[i], 1);
+}
+
+static void read_lower(C *c, Graph *g, Node *n) {
+    for (int k = 1; k < node_operand_count(n); k++)
+        if (!node_operand(n, k)->constant) {
+            movement_refuse(c, n, "no integer form: %s", data_dependent);
+            return;
+        }
+    lower_movement(c, g, n);
+}
+
+#define READ_FUNCTIONS(op)                                                                         \
+    static void op##_eval(C *c, Node *n) {                                                         \
+        read_eval(c, n, op##_sources);                                                             \
+    }
+
+static void index_shape(C *c, Node *n) {
+    Indexing x;
+    n->out[0]->type = node_in(n, "self")->type;
+    if (indexing_open(c, n, &x))
+        n->out[0]->type = x.out;
+}
+
+static int64_t *index_sources(C *c, const Node *n, bool running) {
+    Indexing x;
+    return indexing_open(c, n, &x) ? indexing_sources(c, n, &x, running) : NULL;
+}
+READ_FUNCTIONS(index)
+
+static void index_select_shape(C *c, Node *n) {
+    const Type *index = &node_in(n, "index")->type;
+    Type t = node_in(n, "self")->type;
+    if (index->rank > 1)
+        movement_refuse(c, n, "an index of rank %d, at most 1", index->rank);
+    if (t.rank > 0)
+        t.dim[indexed_dim(c, n)] = type_count(index);
+    n->out[0]->type = t;
+}
+
+static int64_t *index_select_sources(C *c, const Node *n, bool running) {
+    const Array *at = index_data(c, node_in(n, "index"), running);
+    return at ? numbers_along(c, n, &node_in(n, "self")->type, indexed_dim(c, n), at,
+                              &n->out[0]->type, true)
+              : NULL;
+}
+READ_FUNCTIONS(index_select)
+
+static void gather_shape(C *c, Node *n) {
+    const Type *self = &node_in(n, "self")->type, *index = &node_in(n, "index")->type;
+    if (self->rank != index->rank)
+        movement_refuse(c, n, "an index of rank %d for rank %d", index->rank, self->rank);
+    for (int d = 0; d < self->rank && self->rank == index->rank; d++)
+        if (d != indexed_dim(c, n) && index->dim[d] > self->dim[d])
+            movement_refuse(c, n, "an index larger than self along dim %d", d);
+    node_set_type(n, 0, self->dtype, index->rank, index->dim);
+}
+
+static int64_t *gather_sources(C *c, const Node *n, bool running) {
+    const Value *index = node_in(n, "index");
+    const Array *at = index_data(c, index, running);
+    return at ? numbers_along(c, n, &node_in(n, "self")->type, indexed_dim(c, n), at, &index->type,
+                              false)
+              : NULL;
+}
+READ_FUNCTIONS(gather)
+
+static void take_shape(C *c, Node *n) {
+    (void)c;
+    const Type *index = &node_in(n, "index")->type;
+    node_set_type(n, 0, node_in(n, "self")->type.dtype, index->rank, index->dim);
+}
+
+static int64_t *take_sources(C *c, const Node *n, bool running) {
+    const Array *at = index_data(c, node_in(n, "index"), running);
+    int64_t count = at ? array_count(at) : 0, size = type_count(&node_in(n, "self")->type);
+    int64_t *source = at ? NEW_ARRAY(c, int64_t, count + 1) : NULL;
+    for (int64_t i = 0; i < count; i++)
+        if ((source[i] = index_wrap(c, n, array_get_int(at, i), size)) < 0)
+            return NULL;
+    return source;
+}
+READ_FUNCTIONS(take)
+
+/* The dims of index, then the rest of weight's. */
+static void embedding_shape(C *c, Node *n) {
+    const Type *weight = &node_in(n, "weight")->type, *index = &node_in(n, "indices")->type;
+    int64_t dim[MAX_RANK];
+    if (weight->rank != 2 || index->rank + 1 > MAX_RANK)
+        movement_refuse(c, n, "a weight of rank %d, 2 needed", weight->rank);
+    memcpy(dim, index->dim, sizeof dim);
+    dim[index->rank < MAX_RANK ? index->rank : 0] = weight->dim[1];
+    node_set_type(n, 0, weight->dtype, index->rank + 1, dim);
+}
+
+static int64_t *embedding_sources(C *c, const Node *n, bool running) {
+    const Array *at = index_data(c, node_in(n, "indices"), running);
+    const Type *weight = &node_in(n, "weight")->type;
+    int64_t count = at ? array_count(at) : 0, width = weight->dim[1];
+    int64_t *source = at ? NEW_ARRAY(c, int64_t, count * width + 1) : NULL;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t row = index_wrap(c, n, array_get_int(at, i), weight->dim[0]);
+        if (row < 0)
+            return NULL;
+        for (int64_t k = 0; k < width; k++)
+            source[i * width + k] = row * width + k;
+    }
+    return source;
+}
+READ_FUNCTIONS(embedding)
+
+/* gather over self and indices broadcast together except along dim; without dim, flat. */
+static void take_along_dim_decompose(C *c, Graph *g, Node *n) {
+    Value *self = node_in(n, "self"), *index = node_in(n, "indices");
+    int64_t flat = -1;
+    if (!node_has(n, "dim")) {
+        self = MAKE("aten::view", arg_value(self), arg_ints(c, 1, &flat));
+        index = MAKE("aten::view", arg_value(index), arg_ints(c, 1, &flat));
+        value_replace(g, n->out[0],
+                      MAKE("aten::gather", arg_value(self), arg_int(0), arg_value(index)));
+        return;
+    }
+    Type a = self->type, b = index->type;
+    if (a.rank != b.rank || a.rank == 0) {
+        movement_refuse(c, n, "indices of rank %d for rank %d", b.rank, a.rank);
+        return;
+    }
+    int dim = dim_wrap(c, n, node_int(n, "dim"), a.rank);
+    for (int d = 0; d < a.rank; d++)
+        if (d != dim)
+            a.dim[d] = b.dim[d] = a.dim[d] == 1 ? b.dim[d] : a.dim[d];
+    self = MAKE("aten::expand", arg_value(self), arg_ints(c, a.rank, a.dim));
+    index = MAKE("aten::expand", arg_value(index), arg_ints(c, b.rank, b.dim));
+    value_replace(g, n->out[0],
+                  MAKE("aten::gather", arg_value(self), arg_int(dim), arg_value(index)));
+}
+
+/* ---- writes -----------------------------------------------------------------------------------
+ */
+
+typedef struct { /* element to[i] of self becomes element from[i] of the source */
+    int64_t count;
+    int64_t *to, *from; /* from NULL: the number `value` */
+    Value *source;
+    double value;
+} Places;
+
+typedef bool PlacesOf(C *c, const Node *n, bool running, Places *p);
+
+static void write_eval(C *c, Node *n, PlacesOf *of) {
+    const Array *self = eval_in(c, n, "self"), *source;
+    Array *out = eval_out(c, n, 0);
+    Places p = {0};
+    elements_copy(out, 0, self, 0, array_count(self));
+    if (!of(c, n, true, &p))
+        return;
+    source = p.from ? eval_value(c, p.source) : NULL;
+    for (int64_t i = 0; i < p.count; i++) {
+        if (!source)
+            array_set(out, p.to[i], p.value);
+        else if (source->dtype == out->dtype)
+            elements_copy(out, p.to[i], source, p.from[i], 1);
+        else
+            array_set(out, p.to[i], array_get(source, p.from[i]));
+    }
+}
+
+/* The written numbers as a vector of self's dtype. */
+static Value *places_vector(C *c, Graph *g, Node *n, Places *p) {
+    DType dtype = node_in(n, "self")->type.dtype;
+    int64_t flat = -1;
+    if (!p->from) {
+        Array *one = array_new(c, dtype, 1, (const int64_t[]){1});
+        array_set(one, 0, p->value);
+        p->from = NEW_ARRAY(c, int64_t, p->count + 1);
+        return value_constant(g, "value", one);
+    }
+    Value *v = p->source;
+    if (v->type.dtype != dtype)
+        v = MAKE("aten::_to_copy", arg_value(v), arg_dtype(dtype));
+    return MAKE("aten::view", arg_value(v), arg_ints(c, 1, &flat));
+}
+
+/* Out of self and the written numbers side by side, each element from where it comes. Of places
+ * written twice the last write stays. */
+static void write_decompose(C *c, Graph *g, Node *n, PlacesOf *of) {
+    Value *self = node_in(n, "self");
+    Type t = self->type;
+    Places p = {0};
+    int errors = diag_error_count(c);
+    if (!of(c, n, false, &p)) {
+        if (diag_error_count(c) == errors)
+            movement_refuse(c, n, "no integer form: %s", data_dependent);
+        return;
+    }
+    if (p.count == 0) {
+        value_replace(g, n->out[0], self);
+        return;
+    }
+    int64_t flat = -1, count = type_count(&t);
+    Array *from = array_new(c, DT_I64, 1, &count);
+    for (int64_t i = 0; i < count; i++)
+        array_set_int(from, i, i);
+    Value *part[2] = {MAKE("aten::view", arg_value(self), arg_ints(c, 1, &flat)),
+                      places_vector(c, g, n, &p)};
+    for (int64_t i = 0; i < p.count; i++)
+        array_set_int(from, p.to[i], count + p.from[i]);
+    Value *both = MAKE("aten::cat", arg_values(c, 2, part), arg_int(0));
+    Value *out = MAKE("aten::index_select", arg_value(both), arg_int(0),
+                      arg_value(value_constant(g, "from", from)));
+    value_replace(g, n->out[0], MAKE("aten::view", arg_value(out), arg_ints(c, t.rank, t.dim)));
+}
+
+#define WRITE_FUNCTIONS(op)                                                                        \
+    static void op##_eval(C *c, Node *n) {                                                         \
+        write_eval(c, n, op##_places);                                                             \
+    }                                                                                              \
+    static void op##_decompose(C *c, Graph *g, Node *n) {                                          \
+        write_decompose(c, g, n, op##_places);                                                     \
+    }
+
+/* from[i] over `over`: the element of a tensor of type `t` that broadcasts there. */
+static int64_t *broadcast_numbers(C *c, const Node *n, const Type *t, const Type *over) {
+    int64_t count = type_count(over);
+    int64_t *from = NEW_ARRAY(c, int64_t, count + 1);
+    for (int d = 0; d < t->rank; d++) {
+        int k = d + over->rank - t->rank;
+        if (t->dim[d] != 1 && (k < 0 || t->dim[d] != over->dim[k])) {
+            movement_refuse(c, n, "values %s for places %s", shape_text(c, t->rank, t->dim),
+                            shape_text(c, over->rank, over->dim));
+            return NULL;
+        }
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int64_t rest = i, step = 1;
+        for (int k = over->rank - 1, d = t->rank - 1; k >= 0 && d >= 0; k--, d--) {
+            from[i] += t->dim[d] > 1 ? rest % over->dim[k] * step : 0;
+            step *= t->dim[d];
+            rest /= over->dim[k];
+        }
+    }
+    return from;
+}
+
+static bool index_put_places(C *c, const Node *n, bool running, Places *p) {
+    Indexing x;
+    if (node_bool(n, "accumulate"))
+        return movement_refuse(c, n, "accumulate=True");
+    if (!indexing_open(c, n, &x))
+        return false;
+    p->source = node_in(n, "values");
+    p->count = type_count(&x.out);
+    p->to = indexing_sources(c, n, &x, running);
+    p->from = p->to ? broadcast_numbers(c, n, &p->source->type, &x.out) : NULL;
+    return p->to && p->from;
+}
+WRITE_FUNCTIONS(index_put)
+
+/* The places that `index` names along dim in self, over all of `over`. */
+static bool places_along(C *c, const Node *n, bool running, const Type *over, bool vector,
+                         Places *p) {
+    const Array *at = index_data(c, node_in(n, "index"), running);
+    const Type *self = &node_in(n, "self")->type;
+    if (over->rank != self->rank)
+        return movement_refuse(c, n, "rank %d for rank %d", over->rank, self->rank);
+    p->count = type_count(over);
+    p->to = at ? numbers_along(c, n, self, indexed_dim(c, n), at, over, vector) : NULL;
+    return p->to != NULL;
+}
+
+/* Element i of `over` stands in a tensor of type t at the same index. */
+static int64_t *numbers_within(C *c, const Node *n, const Type *t, const Type *over) {
+    int64_t count = type_count(over), index[MAX_RANK] = {0};
+    int64_t *number = NEW_ARRAY(c, int64_t, count + 1);
+    for (int d = 0; d < over->rank; d++)
+        if (t->rank != over->rank || t->dim[d] < over->dim[d]) {
+            movement_refuse(c, n, "an index larger than src");
+            return NULL;
+        }
+    for (int64_t i = 0; i < count; i++) {
+        for (int d = 0; d < t->rank; d++)
+            number[i] = number[i] * t->dim[d] + index[d];
+        for (int d = over->rank - 1; d >= 0 && ++index[d] == over->dim[d]; d--)
+            index[d] = 0;
+    }
+    return number;
+}
+
+static bool scatter_places(C *c, const Node *n, bool running, Places *p) {
+    const Type *over = &node_in(n, "index")->type;
+    if (!places_along(c, n, running, over, false, p))
+        return false;
+    p->source = node_in(n, "src");
+    p->from = numbers_within(c, n, &p->source->type, over);
+    return p->from != NULL;
+}
+WRITE_FUNCTIONS(scatter)
+
+static bool scatter_value_places(C *c, const Node *n, bool running, Places *p) {
+    p->value = node_double(n, "value");
+    return places_along(c, n, running, &node_in(n, "index")->type, false, p);
+}
+WRITE_FUNCTIONS(scatter_value)
+
+static bool index_copy_places(C *c, const Node *n, bool running, Places *p) {
+    p->source = node_in(n, "source");
+    if (!places_along(c, n, running, &p->source->type, true, p))
+        return false;
+    p->from = numbers_within(c, n, &p->source->type, &p->source->type);
+    return p->from != NULL;
+}
+WRITE_FUNCTIONS(index_copy)
+
+static bool index_fill_places(C *c, const Node *n, bool running, Places *p) {
+    Type over = node_in(n, "self")->type;
+    if (over.rank > 0)
+        over.dim[indexed_dim(c, n)] = type_count(&node_in(n, "index")->type);
+    p->value = node_double(n, "value");
+    return places_along(c, n, running, &over, true, p);
+}
+WRITE_FUNCTIONS(index_fill)
+
+/* ---- sizes that depend on data ------------------------------------------------------------------
+ */
+
+static void unknown_size_shape(C *c, Node *n) {
+    movement_refuse(c, n, "the size of its output depends on data");
+    n->out[0]->type = node_operand(n, 0)->type;
+}
+
+static void unknown_size_eval(C *c, Node *n) {
+    movement_refuse(c, n, "the size of its output depends on data");
+}
+
+/* ---- rows -------------------------------------------------------------------------------------
+ */
+
+#define READS(text, op)                                                                            \
+    {                                                                                              \
+        .schema = text, .traits = OP_MOVES_DATA, .shape = op##_shape, .eval = op##_eval,           \
+        .quant = {.out = {Q_SAME}}, .lower = read_lower                                            \
+    }
+#define WRITES(text, op)                                                                           \
+    { .schema = text, .shape = shape_same, .eval = op##_eval, .decompose = op##_decompose }
+#define UNKNOWN_SIZE(text)                                                                         \
+    {                                                                                              \
+        .schema = text, .shape = unknown_size_shape, .eval = unknown_size_eval,                    \
+        .no_integer_form = "the size of its output depends on data"                                \
+    }
+
+static const Op rows[] = {
+    READS("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", index),
+    READS("aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", index),
+    READS("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", index_select),
+    READS("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+          gather),
+    READS("aten::take(Tensor self, Tensor index) -> Tensor", take),
+    READS("aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool "
+          "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
+          embedding),
+    {.schema = "aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
+     COMPOSITE(take_along_dim_decompose)},
+    WRITES("aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) "
+           "-> Tensor",
+           index_put),
+    WRITES("aten::_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool "
+           "accumulate=False) -> Tensor",
+           index_put),
+    WRITES("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatter),
+    WRITES("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+           scatter_value),
+    WRITES("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
+           index_copy),
+    WRITES("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> "
+           "Tensor",
+           index_fill),
+    UNKNOWN_SIZE("aten::masked_select(Tensor self, Tensor mask) -> Tensor"),
+    UNKNOWN_SIZE("aten::nonzero(Tensor self) -> Tensor"),
+    UNKNOWN_SIZE("aten::argwhere(Tensor self) -> Tensor"),
+};
+
+OPS_FAMILY(index, rows);
