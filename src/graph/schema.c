@@ -161,6 +161,8 @@ static Arg parse_number(Parser *s, const SchemaArg *a) {
             parser_fail(s, "a memory format before this");
         return arg_int(archived[i]);
     }
+    if (a->type == T_DTYPE) /* c10's numbers are one less than the archive's */
+        return arg_dtype((DType)(i + 1));
     return arg_int(i);
 }
 

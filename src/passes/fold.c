@@ -106,7 +106,8 @@ static Value *pointwise_identity(const Graph *g, const Node *n) {
     if (!x || !type_equal(&x->type, &n->out[0]->type) || !dtype_is_float(x->type.dtype) ||
         !operand_numbers(g, n, x, 0, in, &slot) || !is_affine(n, in, slot, &scale, &shift))
         return NULL;
-    return scale == 1 && shift == 0 ? x : NULL;
+    in[slot] = NAN; /* nan_to_num is none */
+    return scale == 1 && shift == 0 && isnan(n->op->map(n, in)) ? x : NULL;
 }
 
 static Value *identity_of(const Graph *g, const Node *n) {
