@@ -202,8 +202,11 @@ static const Entry *out_base(C *c, const char *space, const char *name, const ch
     const Entry *e = NULL;
     for (size_t i = 0; i < COUNT_OF(candidate) && !e && text_equal(overload, "out"); i++)
         e = with_one_result(entry_named(c, space, name, candidate[i]));
-    if (text_ends_with(overload, "_out"))
-        e = entry_named(c, space, name, c_strndup(c, overload, strlen(overload) - 4));
+    if (text_ends_with(overload, "_out")) {
+        const char *base = c_strndup(c, overload, strlen(overload) - 4);
+        e = entry_named(c, space, name, c_format(c, "%s_step", base)); /* of arange */
+        e = e ? e : entry_named(c, space, name, base);
+    }
     if (strncmp(overload, "out_", 4) == 0)
         e = entry_named(c, space, name, c_format(c, "Tensor_%s", overload + 4));
     return with_one_result(e);
