@@ -73,6 +73,17 @@ void pass_layout(C *c, Graph *g, const Options *o);   /* lower/ */
 void pass_lower(C *c, Graph *g, const Options *o);    /* lower/ */
 void pass_plan(C *c, Graph *g, const Options *o);     /* lower/ */
 
+/* Parts of pass fold. The Tensor operands of the pointwise n as numbers, with slot *x_slot left for
+ * the value x: constants give their element, or their only one; false if another varies. Then, is
+ * n scale * x + shift? */
+#define MAP_OPERANDS 6
+bool pointwise_numbers(const Graph *g, const Node *n, const Value *x, int64_t element, double *in,
+                       int *x_slot);
+bool pointwise_is_affine(const Node *n, double *in, int slot, double *scale, double *shift);
+/* Takes n into the weights before or behind it; false if it does not go there. */
+bool fold_into_weights(C *c, Graph *g, Node *n);
+/* Makes x, if weights compute it for one reader only, scale * x + shift instead (scale > 0). */
+bool weights_take_affine(C *c, Graph *g, Value *x, double scale, double shift);
 /* Makes `body` a graph of one input and one output: the body of a table node. */
 void graph_set_single(Graph *body, Value *in, Value *out);
 /* A constant that no run writes: the initial value of a state is none. */

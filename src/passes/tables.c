@@ -188,17 +188,48 @@ static double probe(int i, double at) {
     }
 }
 
-/* Is the table min(max(x, low), high)? Its ends say which one it would have to be. */
-static bool is_clamp(const Node *table, double *low, double *high) {
-    *low = table_body_eval(table, -HUGE_VAL);
-    *high = table_body_eval(table, HUGE_VAL);
-    if (isnan(*low) || isnan(*high) || *low > *high)
-        return false;
+typedef struct { /* min(max(scale * x + shift, low), high) */
+    double scale, shift, low, high;
+} Ramp;
+
+/* Two points between the ends say which line it would have to be. */
+static bool ramp_line(const Node *table, Ramp *r) {
+    r->scale = 1;
+    r->shift = 0;
+    double at = NAN, y = 0;
     for (int i = 0; i < 512; i++) {
-        double x = probe(i, isinf(*low) ? isinf(*high) ? 0 : *high : *low);
-        double want = fmin(fmax(x, *low), *high);
-        if (!(fabs(table_body_eval(table, x) - want) <= 1e-12 * (1 + fabs(x))))
+        double x = probe(i, 0), value = table_body_eval(table, x);
+        if (!(value > r->low && value < r->high))
+            continue;
+        if (isnan(at)) {
+            at = x;
+            y = value;
+        } else if (fabs(x - at) > 0.25 * fabs(at)) {
+            r->scale = (value - y) / (x - at);
+            r->shift = y - r->scale * at;
+            return r->scale > 0 && isfinite(r->scale);
+        }
+    }
+    return false;
+}
+
+/* Is the table a ramp? Its ends and its middle say which one it would have to be. */
+static bool is_ramp(const Node *table, Ramp *r) {
+    r->low = table_body_eval(table, -HUGE_VAL);
+    r->high = table_body_eval(table, HUGE_VAL);
+    if (isnan(r->low) || isnan(r->high) || r->low >= r->high || !ramp_line(table, r))
+        return false;
+    double corner = isinf(r->low) ? isinf(r->high) ? 0 : r->high : r->low;
+    for (int i = 0; i < 512; i++) {
+        double x = probe(i, (corner - r->shift) / r->scale);
+        double line = r->scale * x + r->shift, want = fmin(fmax(line, r->low), r->high);
+        double size = fabs(r->scale * x) + fabs(r->shift) + fabs(want);
+        if (!(fabs(table_body_eval(table, x) - want) <= 1e-9 * size))
             return false;
+    }
+    if (fabs(r->scale - 1) < 1e-9 && fabs(r->shift) < 1e-9) {
+        r->scale = 1;
+        r->shift = 0;
     }
     return true;
 }
@@ -212,19 +243,25 @@ static Value *clamp_value(Graph *g, Node *before, Value *x, double low, double h
 /* ---- replacing ------------------------------------------------------------------------------ */
 
 /* A table that only clamps becomes an aten::clamp, which kernels apply in their store; one that
- * does nothing gives way to its operand. Returns the value that stands for the table's result. */
+ * clamps a line does so too if weights can take the line; one that does nothing gives way to its
+ * operand. Returns the value that stands for the table's result. */
 static Value *reduce_table(C *c, Graph *g, Node *table, bool pinned) {
     Value *x = table->arg[0].u.value;
-    double low, high;
-    if (!dtype_is_float(table->out[0]->type.dtype) || !is_clamp(table, &low, &high))
+    Ramp r;
+    if (!dtype_is_float(table->out[0]->type.dtype) || !is_ramp(table, &r))
         return table->out[0];
-    bool identity = isinf(low) && isinf(high);
-    if (identity && pinned)
+    bool straight = r.scale == 1 && r.shift == 0, ends = !isinf(r.low) || !isinf(r.high);
+    if (!ends && (pinned || !straight))
         return table->out[0];
+    if (!straight) {
+        if (x->grid || !weights_take_affine(c, g, x, r.scale, r.shift))
+            return table->out[0];
+        x->observed = NULL; /* it is another value now */
+    }
     Value *result = x;
-    if (!identity) {
+    if (ends) {
         rewrite_begin(c, table);
-        result = clamp_value(g, table, x, low, high);
+        result = clamp_value(g, table, x, r.low, r.high);
         rewrite_end(c);
     }
     node_remove(g, table, FATE_REMOVED, "changes nothing", NULL);
