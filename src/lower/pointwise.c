@@ -324,9 +324,11 @@ static void lower_sum(C *c, Graph *g, Node *n, double factor_a, double factor_b)
                     &a->output_shift);
     a->output_zero_point = zero_point_of(out);
     store_clamp(n, &a->clamp_min, &a->clamp_max);
-    /* The sum is below 2^30: one bit of left shift keeps it in int32. */
-    if (a->output_shift > 1)
+    /* The sum is below 2^30, so one bit of left shift keeps it in int32. Where the result's steps
+     * are finer than that, a step of an int8 operand (2^19 here) is far beyond its range anyway. */
+    if (a->output_shift > 1 && form == FORM_S16)
         refuse(c, n, "the result's scale is too fine for its operands'");
+    a->output_shift = a->output_shift > 1 ? 1 : a->output_shift;
 }
 
 void lower_add(C *c, Graph *g, Node *n) {
@@ -364,9 +366,11 @@ void lower_mul(C *c, Graph *g, Node *n) {
     a->output_zero_point = zero_point_of(out);
     multiplier_from(scale_of(lhs) * scale_of(rhs) / scale_of(out), &a->multiplier, &a->shift);
     store_clamp(n, &a->clamp_min, &a->clamp_max);
-    /* Corrected factors are within 255 (int16: 32768), their product below 2^16 (2^30). */
-    if (a->shift > (form == FORM_S16 ? 1 : 15))
+    /* Corrected factors are within 255, their product below 2^16: 15 bits of left shift keep it in
+     * int32 and carry any product but 0 beyond the result's range. int16: 2^30, 1 bit. */
+    if (a->shift > 1 && form == FORM_S16)
         refuse(c, n, "the result's scale is too fine for its operands'");
+    a->shift = a->shift > 15 ? 15 : a->shift;
 }
 
 void lower_div(C *c, Graph *g, Node *n) {
