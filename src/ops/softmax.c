@@ -97,10 +97,10 @@ Value *hiding_mask(C *c, Graph *g, const Value *added) {
 static bool is_hiding_number(const Node *n, const char *name) {
     double v = 0;
     const Arg *arg = node_arg(n, name);
-    if (arg->kind == ARG_VALUE && !value_is_scalar_constant(arg->u.value, &v))
-        return false;
     if (arg->kind == ARG_INT || arg->kind == ARG_FLOAT)
         v = node_double(n, name);
+    else if (arg->kind != ARG_VALUE || !value_is_scalar_constant(arg->u.value, &v))
+        return false;
     return v <= MASKING;
 }
 
@@ -113,10 +113,12 @@ static bool masked_by(C *c, Graph *g, const Node *def, Masked *m) {
         m->hides = true;
         return is_hiding_number(def, "value");
     }
-    if (node_is(def, "aten::where.self") || node_is(def, "aten::where.ScalarOther")) {
-        m->x = node_in(def, "self");
+    if (node_is(def, "aten::where.self") || node_is(def, "aten::where.ScalarOther") ||
+        node_is(def, "aten::where.ScalarSelf")) {
+        m->hides = is_hiding_number(def, "self");
+        m->x = node_in(def, m->hides ? "other" : "self");
         m->mask = node_in(def, "condition");
-        return m->x && is_hiding_number(def, "other");
+        return m->x && (m->hides || is_hiding_number(def, "other"));
     }
     if (node_is(def, "aten::add.Tensor") && node_in(def, "self") && node_in(def, "other") &&
         node_double(def, "alpha") == 1) {
