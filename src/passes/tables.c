@@ -192,25 +192,25 @@ typedef struct { /* min(max(scale * x + shift, low), high) */
     double scale, shift, low, high;
 } Ramp;
 
-/* Two points between the ends say which line it would have to be. */
+/* The outermost probes between the ends say which line it would have to be. */
 static bool ramp_line(const Node *table, Ramp *r) {
-    r->scale = 1;
-    r->shift = 0;
-    double at = NAN, y = 0;
+    double first = HUGE_VAL, last = -HUGE_VAL, y_first = 0, y_last = 0;
     for (int i = 0; i < 512; i++) {
-        double x = probe(i, 0), value = table_body_eval(table, x);
-        if (!(value > r->low && value < r->high))
+        double x = probe(i, 0), y = table_body_eval(table, x);
+        if (!(y > r->low && y < r->high))
             continue;
-        if (isnan(at)) {
-            at = x;
-            y = value;
-        } else if (fabs(x - at) > 0.25 * fabs(at)) {
-            r->scale = (value - y) / (x - at);
-            r->shift = y - r->scale * at;
-            return r->scale > 0 && isfinite(r->scale);
+        if (x < first) {
+            first = x;
+            y_first = y;
+        }
+        if (x > last) {
+            last = x;
+            y_last = y;
         }
     }
-    return false;
+    r->scale = (y_last - y_first) / (last - first);
+    r->shift = y_last - r->scale * last;
+    return last > first && r->scale > 0 && isfinite(r->scale) && isfinite(r->shift);
 }
 
 /* Is the table a ramp? Its ends and its middle say which one it would have to be. */
