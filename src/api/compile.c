@@ -13,12 +13,17 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool is_text_graph(const char *path) {
-    return !text_ends_with(path, ".pt2");
+/* A dumped graph, as text or as what graph_save writes; anything else is taken for an archive. */
+static bool is_saved_graph(C *c, const char *path) {
+    if (text_ends_with(path, ".corten"))
+        return true;
+    size_t bytes;
+    const char *data = text_ends_with(path, ".pt2") ? "" : file_read(c, path, &bytes);
+    return strncmp(data, "corten ", 7) == 0;
 }
 
 static Graph *load_model(C *c, Session *s) {
-    if (is_text_graph(s->o->model))
+    if (is_saved_graph(c, s->o->model))
         return graph_load(c, s->o->model);
     return import_pt2(c, s->o->model);
 }

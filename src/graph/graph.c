@@ -362,7 +362,25 @@ static void replace_in(Arg *a, const Value *old_value, Value *new_value) {
         replace_in(&a->u.list.item[i], old_value, new_value);
 }
 
+static void swap_names(const char **a, const char **b) {
+    const char *t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* What stands for an archive's value goes by its name, so that reports, generated C and the float
+ * reference speak of the same thing. A node made for the purpose takes its node's name as well. */
+static void take_names(Value *old_value, Value *new_value) {
+    Node *a = old_value->def, *b = new_value->def;
+    if (!a || !b || old_value == new_value)
+        return;
+    swap_names(&old_value->name, &new_value->name);
+    if (new_value->id > old_value->id && a->out_count == 1 && b->out_count == 1)
+        swap_names(&a->name, &b->name);
+}
+
 void value_replace(Graph *g, Value *old_value, Value *new_value) {
+    take_names(old_value, new_value);
     for (Node *n = g->first; n; n = n->next) {
         for (int i = 0; i < n->arg_count; i++)
             replace_in(&n->arg[i], old_value, new_value);
