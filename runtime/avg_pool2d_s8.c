@@ -1,5 +1,6 @@
 /* Mean over windows in plain C. A padding tap that counts is worth the zero point; so the divisor,
- * whatever it is, leaves divisor - taps times the zero point to be added to the raw sum. */
+ * whatever it is, leaves divisor - taps times the zero point to be added to the raw sum. Windows
+ * are below 2^15 taps, so that sums fit int32 in steps of 1/256. */
 #include "ctn.h"
 #include "fix.h"
 #include "loop.h"
@@ -32,9 +33,12 @@ static void pixel(const CtnAvgPool2dS8Args *a, const int8_t *input, int32_t y0, 
             for (int32_t kx = kx_span.first; kx < kx_span.end; kx++, q += a->channels)
                 sum += *q;
         }
-        int32_t mean = ctn_div(sum, divisor);
-        if (a->multiplier != 0)
-            mean = ctn_requantize(mean - a->input_zero_point, a->multiplier, a->shift) +
+        int32_t mean = 0;
+        if (a->multiplier == 0)
+            mean = ctn_div(sum, divisor);
+        else
+            mean = ctn_requantize(ctn_div((sum - divisor * a->input_zero_point) * 256, divisor),
+                                  a->multiplier, a->shift) +
                    a->output_zero_point;
         output[c] = ctn_finish_s8(mean, a->clamp_min, a->clamp_max, table);
     }

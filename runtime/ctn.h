@@ -259,7 +259,8 @@ typedef enum {
 
 /* Pools, channels last. Padding never wins a maximum. avg: the rounded mean of raw q over the
  * taps that count (`include_padding`: padding taps count with the value zero point; divisor > 0
- * overrides), then requantized unless multiplier is 0. */
+ * overrides). Unless multiplier is 0: the mean of q - input_zero_point, rounded to 1/256, times
+ * multiplier and shift. */
 #define CTN_MAX_POOL2D_S8_FIELDS(REF, INT, INTS)                                                   \
     REF(input)                                                                                     \
     REF(output)                                                                                    \

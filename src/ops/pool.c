@@ -1,7 +1,7 @@
 /* Pooling. ATen's rows of one to three spatial dims decompose into internal ones of two, with
  * explicit padding and output sizes: string, ceil_mode and default strides are resolved here. One
- * spatial dim is two with a height of one. A mean over the whole plane becomes `mean`, which has a
- * scale of its own; every other pool keeps its input's. */
+ * spatial dim is two with a height of one. A mean over the whole plane becomes `mean`; maxima keep
+ * their input's grid. */
 #include "ops/ops.h"
 
 #include <string.h>
@@ -532,7 +532,7 @@ static void avg_lower(C *c, Graph *g, Node *n) {
     a->input_zero_point = value_zero_point(x);
     a->output_zero_point = value_zero_point(n->out[0]);
     if (value_scale(x) != value_scale(n->out[0]) || a->input_zero_point != a->output_zero_point)
-        multiplier_from(value_scale(x) / value_scale(n->out[0]), &a->multiplier, &a->shift);
+        multiplier_from(value_scale(x) / value_scale(n->out[0]) / 256, &a->multiplier, &a->shift);
     store_clamp(n, &a->clamp_min, &a->clamp_max);
     call_in(call, &a->input, node_in(n, "input"));
     call_out(call, &a->output, node_result(n));
@@ -633,7 +633,8 @@ static const Op rows[] = {
     /* Windows may stick out beyond the padding; what does is not counted. */
     {.schema = "corten::avg_pool2d(Tensor input, int[2] kernel_size, int[2] stride, int[4] "
                "padding, int[2] output_size, bool count_include_pad) -> Tensor",
-     POOL_CORE,
+     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_CHANNELS_LAST,
+     .quant = {.in = {Q_ACT}, .out = {Q_ACT}},
      .shape = pool_shape,
      .eval = avg_eval,
      .lower = avg_lower},

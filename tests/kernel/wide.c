@@ -330,6 +330,8 @@ static int64_t window_mean(const CtnAvgPool2dS8Args *a, const int8_t *image, int
                 sum += image[(y * a->in_w + x) * a->channels + c] - a->input_zero_point;
         }
     int64_t divisor = a->divisor > 0 ? a->divisor : counted;
+    if (a->multiplier)
+        return half_away((Wide)sum * 256, divisor);
     return half_away((Wide)sum + (Wide)divisor * a->input_zero_point, divisor);
 }
 
@@ -344,8 +346,7 @@ static void wide_avg_pool2d_s8(const CtnAvgPool2dS8Args *a, const CtnFrame *f) {
                     int64_t mean = window_mean(a, image, oy * a->stride_h - a->pad_top,
                                                ox * a->stride_w - a->pad_left, c);
                     if (a->multiplier)
-                        mean = requantize(mean - a->input_zero_point, a->multiplier, a->shift) +
-                               a->output_zero_point;
+                        mean = requantize(mean, a->multiplier, a->shift) + a->output_zero_point;
                     *output++ = finish(mean, a->clamp_min, a->clamp_max, ctn_at(f, a->table));
                 }
 }
