@@ -400,14 +400,171 @@ static void mul_s16(Maker *m, Call *call) {
     mul(m, call, DT_I16);
 }
 
+/* Two operands and their loop; the fields stand alike in all these kernels' arguments. */
+#define BINARY_FIELDS(m, call, args, in, out)                                                      \
+    do {                                                                                           \
+        int32_t dense[6];                                                                          \
+        fill_dims(m, 6, (args)->dim);                                                              \
+        call_in(call, &(args)->a,                                                                  \
+                tensor(m, "a", in, operand_strides(m, 6, (args)->dim, (args)->a_stride)));         \
+        call_in(call, &(args)->b,                                                                  \
+                tensor(m, "b", in, operand_strides(m, 6, (args)->dim, (args)->b_stride)));         \
+        call_out(call, &(args)->output,                                                            \
+                 tensor(m, "output", out, dense_strides(6, (args)->dim, dense)));                  \
+    } while (0)
+
+static void div_s8(Maker *m, Call *call) {
+    CtnDivS8Args *a = call->args;
+    BINARY_FIELDS(m, call, a, DT_I8, DT_I8);
+    a->a_zero_point = random_zero_point(m);
+    a->b_zero_point = random_zero_point(m);
+    a->output_zero_point = random_zero_point(m);
+    random_factor(m, &a->multiplier, &a->shift, m->index % 5 ? 0 : -14, m->index % 5 ? 8 : 31);
+    random_store(m, call, &a->clamp_min, &a->clamp_max, &a->table);
+}
+
+static void div_s16(Maker *m, Call *call) {
+    CtnDivS16Args *a = call->args;
+    BINARY_FIELDS(m, call, a, DT_I16, DT_I16);
+    random_factor(m, &a->multiplier, &a->shift, m->index % 5 ? 0 : -14, m->index % 5 ? 12 : 31);
+    call_absent(call, &a->table);
+    a->clamp_min = -32767;
+    a->clamp_max = chance(m, 30) ? 1000 : 32767;
+}
+
+static void minmax_s8(Maker *m, Call *call) {
+    CtnMinmaxS8Args *a = call->args;
+    BINARY_FIELDS(m, call, a, DT_I8, DT_I8);
+    random_table(m, call, &a->a_table, 50);
+    random_table(m, call, &a->b_table, 50);
+    a->minimum = chance(m, 50);
+}
+
+static void minmax_s16(Maker *m, Call *call) {
+    CtnMinmaxS16Args *a = call->args;
+    BINARY_FIELDS(m, call, a, DT_I16, DT_I16);
+    random_factor(m, &a->a_multiplier, &a->a_shift, -4, 2);
+    random_factor(m, &a->b_multiplier, &a->b_shift, -4, 2);
+    a->minimum = chance(m, 50);
+}
+
+/* Narrow numbers, so that many pairs are equal. */
+static void compare(Maker *m, Call *call, DType dtype, int32_t most) {
+    CtnCompareS8Args *a = call->args;
+    BINARY_FIELDS(m, call, a, dtype, DT_BOOL);
+    a->a_factor = most;
+    a->b_factor = chance(m, 50) ? most : between(m, 1, most);
+    a->op = between(m, CTN_INTEGER_EQ, CTN_INTEGER_GE);
+}
+
+static void compare_s8(Maker *m, Call *call) {
+    CtnCompareS8Args *a = call->args;
+    compare(m, call, DT_I8, 1 << 22);
+    a->a_zero_point = random_zero_point(m);
+    a->b_zero_point = random_zero_point(m);
+}
+
+static void compare_s16(Maker *m, Call *call) {
+    compare(m, call, DT_I16, 1 << 30);
+}
+
+static void logical_s8(Maker *m, Call *call) {
+    CtnLogicalS8Args *a = call->args;
+    BINARY_FIELDS(m, call, a, DT_I8, DT_BOOL);
+    a->a_zero_point = m->extreme ? -128 : random_zero_point(m);
+    a->b_zero_point = m->extreme ? 127 : random_zero_point(m);
+    a->op = between(m, CTN_INTEGER_LOGICAL_AND, CTN_INTEGER_LOGICAL_XOR);
+}
+
+static void where(Maker *m, Call *call) {
+    CtnWhereArgs *a = call->args;
+    static const DType type[4] = {DT_I8, DT_I16, DT_I32, DT_I64};
+    DType t = type[between(m, 0, 3)];
+    BINARY_FIELDS(m, call, a, t, t);
+    int64_t count = operand_strides(m, 6, a->dim, a->condition_stride);
+    Value *condition = tensor(m, "condition", DT_BOOL, count);
+    call_in(call, &a->condition, condition);
+    a->element_size = dtype_size(t);
+    random_table(m, call, &a->a_table, t == DT_I8 ? 50 : 0);
+    random_table(m, call, &a->b_table, t == DT_I8 ? 50 : 0);
+}
+
+static void prelu_s8(Maker *m, Call *call) {
+    CtnPreluS8Args *a = call->args;
+    int32_t dense[6], multiplier[8192], shift[8192];
+    fill_dims(m, 6, a->dim);
+    call_out(call, &a->output, tensor(m, "output", DT_I8, dense_strides(6, a->dim, dense)));
+    call_in(call, &a->input,
+            tensor(m, "input", DT_I8, operand_strides(m, 6, a->dim, a->in_stride)));
+    int64_t slopes = 1;
+    for (int d = 4; d < 6; d++) /* two dims have slopes of their own */
+        slopes *= a->dim[d];
+    a->channel_stride[5] = 1;
+    a->channel_stride[4] = a->dim[5];
+    for (int64_t i = 0; i < slopes; i++) {
+        random_factor(m, &multiplier[i], &shift[i], -20, -14);
+        multiplier[i] = chance(m, 20) ? -multiplier[i] : multiplier[i];
+    }
+    constant(call, &a->multiplier, DT_I32, slopes, multiplier);
+    constant(call, &a->shift, DT_I32, slopes, shift);
+    a->input_zero_point = random_zero_point(m);
+    a->output_zero_point = random_zero_point(m);
+    random_factor(m, &a->positive_multiplier, &a->positive_shift, -17, -14);
+}
+
+/* The second operand is a constant with few values, for the table's sake. */
+static void pointwise2_s8(Maker *m, Call *call) {
+    CtnPointwise2S8Args *a = call->args;
+    enum { ROWS = 5 };
+    int32_t dense[6];
+    int8_t row[16384], entry[ROWS * 256];
+    fill_dims(m, 6, a->dim);
+    call_out(call, &a->output, tensor(m, "output", DT_I8, dense_strides(6, a->dim, dense)));
+    call_in(call, &a->a, tensor(m, "a", DT_I8, operand_strides(m, 6, a->dim, a->a_stride)));
+    a->b_stride[5] = 1;
+    for (int32_t i = 0; i < a->dim[5]; i++)
+        row[i] = (int8_t)(between(m, 0, ROWS - 1) - 128);
+    for (int i = 0; i < ROWS * 256; i++)
+        entry[i] = (int8_t)next(m);
+    constant(call, &a->b, DT_I8, a->dim[5], row);
+    constant(call, &a->table, DT_I8, ROWS * 256, entry);
+}
+
+static const DType integer_type[6] = {DT_U8, DT_I8, DT_I16, DT_I32, DT_I64, DT_BOOL};
+
+static void integer(Maker *m, Call *call) {
+    CtnIntegerArgs *a = call->args;
+    a->op = m->index % (CTN_INTEGER_GE + 1);
+    DType in = integer_type[between(m, 0, 5)], out = integer_type[between(m, 0, 5)];
+    if (a->op >= CTN_INTEGER_LOGICAL_AND)
+        out = DT_BOOL;
+    BINARY_FIELDS(m, call, a, in, out);
+    a->a_type = a->b_type = in;
+    a->output_type = out;
+    a->alpha = chance(m, 50) ? 1 : between(m, -9, 9);
+}
+
+static void quantize_integer(Maker *m, Call *call) {
+    CtnQuantizeIntegerArgs *a = call->args;
+    DType in = integer_type[between(m, 0, 5)], out = chance(m, 70) ? DT_I8 : DT_I16;
+    a->count = between(m, 0, 300);
+    a->input_type = in;
+    a->output_bytes = dtype_size(out);
+    random_factor(m, &a->multiplier, &a->shift, m->index % 4 ? -8 : -31, m->index % 4 ? 2 : 30);
+    a->limit = a->shift > 0 ? 0x7fffffff >> a->shift : 1 << 30;
+    a->zero_point = out == DT_I8 ? random_zero_point(m) : 0;
+    call_in(call, &a->input, tensor(m, "input", in, a->count));
+    call_out(call, &a->output, tensor(m, "output", out, a->count));
+}
+
 static void table_s8(Maker *m, Call *call) {
     CtnTableS8Args *a = call->args;
-    static const DType type[3] = {DT_I8, DT_I16, DT_I32};
-    int k = m->index % 4 == 3 ? between(m, 1, 2) : 0;
+    static const DType type[4] = {DT_I8, DT_I16, DT_I32, DT_I64};
+    int k = m->index % 4 == 3 ? between(m, 1, 3) : 0;
     a->count = m->index < 20 ? m->index : between(m, 1, 300);
     a->entry_size = dtype_size(type[k]);
-    uint32_t entry[256];
-    for (int i = 0; i < 256; i++)
+    uint32_t entry[512];
+    for (int i = 0; i < 512; i++)
         entry[i] = next(m);
     constant(call, &a->table, type[k], 256, entry);
     call_in(call, &a->input, tensor(m, "input", DT_I8, a->count));
@@ -680,6 +837,12 @@ static void (*const makers[CTN_KERNEL_COUNT])(Maker *, Call *) = {
     MAKER(linear_s8),     MAKER(matmul_s8),
     MAKER(add_s8),        MAKER(add_s16),
     MAKER(mul_s8),        MAKER(mul_s16),
+    MAKER(div_s8),        MAKER(div_s16),
+    MAKER(minmax_s8),     MAKER(minmax_s16),
+    MAKER(compare_s8),    MAKER(compare_s16),
+    MAKER(logical_s8),    MAKER(where),
+    MAKER(prelu_s8),      MAKER(pointwise2_s8),
+    MAKER(integer),       MAKER(quantize_integer),
     MAKER(table_s8),      MAKER(table_s16),
     MAKER(copy),          MAKER(gather),
     MAKER(fill),          MAKER(max_pool2d_s8),

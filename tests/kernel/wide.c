@@ -1,6 +1,8 @@
 /* The kernels in wide arithmetic: what plain C is compared with. */
 #include "kernel/wide.h"
 
+#include "base/base.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -242,6 +244,213 @@ static void wide_mul_s16(const CtnMulS16Args *a, const CtnFrame *f) {
     mul(&same, f, true);
 }
 
+/* a * factor / b, with factor = multiplier * 2^(shift - 31) */
+static void divide(const CtnDivS8Args *a, const CtnFrame *f, bool wide) {
+    for (int64_t i = 0; i < count_of(6, a->dim); i++) {
+        Wide top =
+            element(ctn_at(f, a->a), wide, offset_of(6, a->dim, a->a_stride, i)) - a->a_zero_point;
+        Wide bottom =
+            element(ctn_at(f, a->b), wide, offset_of(6, a->dim, a->b_stride, i)) - a->b_zero_point;
+        top *= (Wide)a->multiplier * ((Wide)1 << (a->shift + 14));
+        bottom *= (Wide)1 << 45;
+        int64_t q = bottom == 0  ? 0
+                    : bottom < 0 ? half_away(-top, -bottom)
+                                 : half_away(top, bottom);
+        q = limit(q + a->output_zero_point, a->clamp_min, a->clamp_max);
+        store(ctn_at(f, a->output), wide, i, q, a->clamp_min, ctn_at(f, a->table));
+    }
+}
+
+static void wide_div_s8(const CtnDivS8Args *a, const CtnFrame *f) {
+    divide(a, f, false);
+}
+
+static void wide_div_s16(const CtnDivS16Args *a, const CtnFrame *f) {
+    CtnDivS8Args same;
+    memcpy(&same, a, sizeof same);
+    divide(&same, f, true);
+}
+
+static int64_t mapped(const int8_t *table, int64_t q) {
+    return table ? table[q + 128] : q;
+}
+
+static void wide_minmax_s8(const CtnMinmaxS8Args *a, const CtnFrame *f) {
+    for (int64_t i = 0; i < count_of(6, a->dim); i++) {
+        int64_t p = element(ctn_at(f, a->a), false, offset_of(6, a->dim, a->a_stride, i));
+        int64_t q = element(ctn_at(f, a->b), false, offset_of(6, a->dim, a->b_stride, i));
+        p = mapped(ctn_at(f, a->a_table), p);
+        q = mapped(ctn_at(f, a->b_table), q);
+        ((int8_t *)ctn_at(f, a->output))[i] = (int8_t)((a->minimum ? p < q : p > q) ? p : q);
+    }
+}
+
+static void wide_minmax_s16(const CtnMinmaxS16Args *a, const CtnFrame *f) {
+    for (int64_t i = 0; i < count_of(6, a->dim); i++) {
+        int64_t p = element(ctn_at(f, a->a), true, offset_of(6, a->dim, a->a_stride, i));
+        int64_t q = element(ctn_at(f, a->b), true, offset_of(6, a->dim, a->b_stride, i));
+        p = limit(requantize(p, a->a_multiplier, a->a_shift), -32767, 32767);
+        q = limit(requantize(q, a->b_multiplier, a->b_shift), -32767, 32767);
+        ((int16_t *)ctn_at(f, a->output))[i] = (int16_t)((a->minimum ? p < q : p > q) ? p : q);
+    }
+}
+
+static bool holds(int op, int64_t p, int64_t q) {
+    switch (op) {
+    case CTN_INTEGER_EQ:
+        return p == q;
+    case CTN_INTEGER_NE:
+        return p != q;
+    case CTN_INTEGER_LT:
+        return p < q;
+    case CTN_INTEGER_LE:
+        return p <= q;
+    case CTN_INTEGER_GT:
+        return p > q;
+    case CTN_INTEGER_GE:
+        return p >= q;
+    case CTN_INTEGER_LOGICAL_AND:
+        return p && q;
+    case CTN_INTEGER_LOGICAL_OR:
+        return p || q;
+    default:
+        return (p != 0) != (q != 0);
+    }
+}
+
+static void compare(const CtnCompareS8Args *a, const CtnFrame *f, bool wide) {
+    for (int64_t i = 0; i < count_of(6, a->dim); i++) {
+        int64_t p = element(ctn_at(f, a->a), wide, offset_of(6, a->dim, a->a_stride, i));
+        int64_t q = element(ctn_at(f, a->b), wide, offset_of(6, a->dim, a->b_stride, i));
+        ((uint8_t *)ctn_at(f, a->output))[i] =
+            holds(a->op, (p - a->a_zero_point) * a->a_factor, (q - a->b_zero_point) * a->b_factor);
+    }
+}
+
+static void wide_compare_s8(const CtnCompareS8Args *a, const CtnFrame *f) {
+    compare(a, f, false);
+}
+
+static void wide_compare_s16(const CtnCompareS16Args *a, const CtnFrame *f) {
+    CtnCompareS8Args same;
+    memcpy(&same, a, sizeof same);
+    compare(&same, f, true);
+}
+
+static void wide_logical_s8(const CtnLogicalS8Args *a, const CtnFrame *f) {
+    for (int64_t i = 0; i < count_of(6, a->dim); i++) {
+        int64_t p = element(ctn_at(f, a->a), false, offset_of(6, a->dim, a->a_stride, i));
+        int64_t q = element(ctn_at(f, a->b), false, offset_of(6, a->dim, a->b_stride, i));
+        ((uint8_t *)ctn_at(f, a->output))[i] =
+            holds(a->op, p - a->a_zero_point, q - a->b_zero_point);
+    }
+}
+
+static void wide_where(const CtnWhereArgs *a, const CtnFrame *f) {
+    const char *condition = ctn_at(f, a->condition);
+    for (int64_t i = 0; i < count_of(6, a->dim); i++) {
+        bool yes = condition[offset_of(6, a->dim, a->condition_stride, i)] != 0;
+        const char *in = ctn_at(f, yes ? a->a : a->b);
+        char *out = (char *)ctn_at(f, a->output) + i * a->element_size;
+        int64_t at = offset_of(6, a->dim, yes ? a->a_stride : a->b_stride, i);
+        memcpy(out, in + at * a->element_size, (size_t)a->element_size);
+        if (a->element_size == 1)
+            *out = (char)mapped(ctn_at(f, yes ? a->a_table : a->b_table), (int8_t)*out);
+    }
+}
+
+static void wide_prelu_s8(const CtnPreluS8Args *a, const CtnFrame *f) {
+    for (int64_t i = 0; i < count_of(6, a->dim); i++) {
+        int64_t q = element(ctn_at(f, a->input), false, offset_of(6, a->dim, a->in_stride, i));
+        int64_t c = offset_of(6, a->dim, a->channel_stride, i);
+        int64_t v = (q - a->input_zero_point) * 65536;
+        v = v >= 0 ? requantize(v, a->positive_multiplier, a->positive_shift)
+                   : requantize(v, ((int32_t *)ctn_at(f, a->multiplier))[c],
+                                ((int32_t *)ctn_at(f, a->shift))[c]);
+        ((int8_t *)ctn_at(f, a->output))[i] = (int8_t)limit(v + a->output_zero_point, -128, 127);
+    }
+}
+
+static void wide_pointwise2_s8(const CtnPointwise2S8Args *a, const CtnFrame *f) {
+    const int8_t *table = ctn_at(f, a->table);
+    for (int64_t i = 0; i < count_of(6, a->dim); i++) {
+        int64_t p = element(ctn_at(f, a->a), false, offset_of(6, a->dim, a->a_stride, i));
+        int64_t q = element(ctn_at(f, a->b), false, offset_of(6, a->dim, a->b_stride, i));
+        ((int8_t *)ctn_at(f, a->output))[i] = table[256 * (q + 128) + p + 128];
+    }
+}
+
+static int64_t load(const void *base, int64_t i, int32_t type) {
+    Array a = {.dtype = (DType)type, .rank = 1, .dim = {i + 1}, .data = (void *)base};
+    return type == DT_BOOL ? ((const uint8_t *)base)[i] : array_get_int(&a, i);
+}
+
+static Wide floor_quotient(Wide a, Wide b) {
+    Wide q = a / b;
+    return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+/* Without bound; the store takes the result modulo the output's width. */
+static Wide integer_result(const CtnIntegerArgs *a, Wide p, Wide q) {
+    bool out_of_range = q < 0 || q > 63;
+    switch (a->op) {
+    case CTN_INTEGER_ADD:
+        return p + a->alpha * q;
+    case CTN_INTEGER_SUB:
+        return p - a->alpha * q;
+    case CTN_INTEGER_RSUB:
+        return q - a->alpha * p;
+    case CTN_INTEGER_MUL:
+        return p * q;
+    case CTN_INTEGER_FLOOR_DIVIDE:
+        return q == 0 ? 0 : floor_quotient(p, q);
+    case CTN_INTEGER_TRUNC_DIVIDE:
+        return q == 0 ? 0 : p / q;
+    case CTN_INTEGER_REMAINDER:
+        return q == 0 ? 0 : p - q * floor_quotient(p, q);
+    case CTN_INTEGER_FMOD:
+        return q == 0 ? 0 : p % q;
+    case CTN_INTEGER_MAX:
+        return p > q ? p : q;
+    case CTN_INTEGER_MIN:
+        return p < q ? p : q;
+    case CTN_INTEGER_AND:
+        return p & q;
+    case CTN_INTEGER_OR:
+        return p | q;
+    case CTN_INTEGER_XOR:
+        return p ^ q;
+    case CTN_INTEGER_SHIFT_LEFT:
+        return out_of_range ? 0 : p * ((Wide)1 << (int)q);
+    case CTN_INTEGER_SHIFT_RIGHT:
+        return out_of_range ? (p < 0 ? -1 : 0) : floor_quotient(p, (Wide)1 << (int)q);
+    default:
+        return holds(a->op, (int64_t)p, (int64_t)q);
+    }
+}
+
+static void wide_integer(const CtnIntegerArgs *a, const CtnFrame *f) {
+    int size = dtype_size((DType)a->output_type);
+    for (int64_t i = 0; i < count_of(6, a->dim); i++) {
+        int64_t p = load(ctn_at(f, a->a), offset_of(6, a->dim, a->a_stride, i), a->a_type);
+        int64_t q = load(ctn_at(f, a->b), offset_of(6, a->dim, a->b_stride, i), a->b_type);
+        uint64_t r = (uint64_t)integer_result(a, p, q);
+        if (a->output_type == DT_BOOL)
+            r = r != 0;
+        memcpy((char *)ctn_at(f, a->output) + i * size, &r, (size_t)size);
+    }
+}
+
+static void wide_quantize_integer(const CtnQuantizeIntegerArgs *a, const CtnFrame *f) {
+    bool wide = a->output_bytes == 2;
+    for (int64_t i = 0; i < a->count; i++) {
+        int64_t v = limit(load(ctn_at(f, a->input), i, a->input_type), -a->limit, a->limit);
+        int64_t q = half_away((Wide)v * a->multiplier, (Wide)1 << (31 - a->shift));
+        q = limit(q + a->zero_point, wide ? -32767 : -128, wide ? 32767 : 127);
+        store(ctn_at(f, a->output), wide, i, q, 0, NULL);
+    }
+}
+
 static void wide_table_s8(const CtnTableS8Args *a, const CtnFrame *f) {
     const int8_t *input = ctn_at(f, a->input);
     for (int64_t i = 0; i < a->count; i++)
@@ -456,6 +665,18 @@ void wide_run(int id, const void *args, const CtnFrame *frame) {
         WIDE_CASE(add_s16)
         WIDE_CASE(mul_s8)
         WIDE_CASE(mul_s16)
+        WIDE_CASE(div_s8)
+        WIDE_CASE(div_s16)
+        WIDE_CASE(minmax_s8)
+        WIDE_CASE(minmax_s16)
+        WIDE_CASE(compare_s8)
+        WIDE_CASE(compare_s16)
+        WIDE_CASE(logical_s8)
+        WIDE_CASE(where)
+        WIDE_CASE(prelu_s8)
+        WIDE_CASE(pointwise2_s8)
+        WIDE_CASE(integer)
+        WIDE_CASE(quantize_integer)
         WIDE_CASE(table_s8)
         WIDE_CASE(table_s16)
         WIDE_CASE(copy)
