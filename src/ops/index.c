@@ -58,17 +58,16 @@ static bool spread_over(C *c, const Node *n, Indexing *x, int rank, const int64_
 }
 
 /* The index `v` for the next dims of self: numbers take one, a mask one for each of its own. */
-static bool indexing_add(C *c, const Node *n, Indexing *x, const Value *v, int *dim) {
+static bool indexing_add(C *c, const Node *n, Indexing *x, const Value *v, int *dim, bool running) {
     const Type *t = &v->type;
     bool mask = t->dtype == DT_BOOL || t->dtype == DT_U8;
     int taken = mask ? t->rank : 1;
     if (*dim + taken > x->self.rank)
         return movement_refuse(c, n, "more indices than the %d dims of self", x->self.rank);
-    int64_t count;
-    if (mask && !v->constant)
+    const Array *data = mask ? index_data(c, v, running) : NULL;
+    if (mask && !data)
         return movement_refuse(c, n, "a mask that is not constant: the size depends on data");
-    if (mask)
-        count = mask_count(v->constant);
+    int64_t count = mask ? mask_count(data) : 0;
     for (int k = 0; k < taken; k++, ++*dim) {
         if (mask && t->dim[k] != x->self.dim[*dim])
             return movement_refuse(c, n, "a mask of another shape");
@@ -98,7 +97,7 @@ static void indexing_out(Indexing *x) {
     x->out.rank = rank;
 }
 
-static bool indexing_open(C *c, const Node *n, Indexing *x) {
+static bool indexing_open(C *c, const Node *n, Indexing *x, bool running) {
     const Arg *list = node_arg(n, "indices");
     int dim = 0, kept = 0;
     *x = (Indexing){.self = node_in(n, "self")->type};
@@ -106,7 +105,7 @@ static bool indexing_open(C *c, const Node *n, Indexing *x) {
         const Arg *a = &list->u.list.item[i];
         if (a->kind != ARG_VALUE)
             dim++;
-        else if (!indexing_add(c, n, x, a->u.value, &dim))
+        else if (!indexing_add(c, n, x, a->u.value, &dim, running))
             return false;
     }
     for (int d = 0; d < x->self.rank; d++)
@@ -239,13 +238,13 @@ static void read_lower(C *c, Graph *g, Node *n) {
 static void index_shape(C *c, Node *n) {
     Indexing x;
     n->out[0]->type = node_in(n, "self")->type;
-    if (indexing_open(c, n, &x))
+    if (indexing_open(c, n, &x, false))
         n->out[0]->type = x.out;
 }
 
 static int64_t *index_sources(C *c, const Node *n, bool running) {
     Indexing x;
-    return indexing_open(c, n, &x) ? indexing_sources(c, n, &x, running) : NULL;
+    return indexing_open(c, n, &x, running) ? indexing_sources(c, n, &x, running) : NULL;
 }
 READ_FUNCTIONS(index)
 
@@ -467,7 +466,7 @@ static bool index_put_places(C *c, const Node *n, bool running, Places *p) {
     Indexing x;
     if (node_bool(n, "accumulate"))
         return movement_refuse(c, n, "accumulate=True");
-    if (!indexing_open(c, n, &x))
+    if (!indexing_open(c, n, &x, running))
         return false;
     p->source = node_in(n, "values");
     p->count = type_count(&x.out);
@@ -475,7 +474,50 @@ static bool index_put_places(C *c, const Node *n, bool running, Places *p) {
     p->from = p->to ? broadcast_numbers(c, n, &p->source->type, &x.out) : NULL;
     return p->to && p->from;
 }
-WRITE_FUNCTIONS(index_put)
+
+static void index_put_eval(C *c, Node *n) {
+    write_eval(c, n, index_put_places);
+}
+
+/* The only index, if it is a mask that is not constant; *before: full slices in front of it. */
+static Value *varying_mask(const Node *n, int *before) {
+    const Arg *list = node_arg(n, "indices");
+    Value *mask = NULL;
+    for (int i = 0; i < list->u.list.count; i++) {
+        const Arg *a = &list->u.list.item[i];
+        if (a->kind != ARG_VALUE)
+            continue;
+        if (mask || a->u.value->constant || a->u.value->type.dtype != DT_BOOL)
+            return NULL;
+        mask = a->u.value;
+        *before = i;
+    }
+    return mask;
+}
+
+/* x[mask] = one number needs no places: it is a choice. */
+static bool mask_decompose(C *c, Graph *g, Node *n) {
+    Value *self = node_in(n, "self"), *value = node_in(n, "values");
+    int before;
+    Value *mask = varying_mask(n, &before);
+    if (!mask || type_count(&value->type) != 1 || node_bool(n, "accumulate") ||
+        before + mask->type.rank > self->type.rank)
+        return false;
+    int64_t dim[MAX_RANK];
+    for (int d = 0; d < self->type.rank - before; d++)
+        dim[d] = d < mask->type.rank ? mask->type.dim[d] : 1;
+    mask = MAKE("aten::view", arg_value(mask), arg_ints(c, self->type.rank - before, dim));
+    value = MAKE("aten::view", arg_value(value), arg_ints(c, 0, dim));
+    value_replace(
+        g, n->out[0],
+        MAKE("aten::masked_fill.Tensor", arg_value(self), arg_value(mask), arg_value(value)));
+    return true;
+}
+
+static void index_put_decompose(C *c, Graph *g, Node *n) {
+    if (!mask_decompose(c, g, n))
+        write_decompose(c, g, n, index_put_places);
+}
 
 /* The places that `index` names along dim in self, over all of `over`. */
 static bool places_along(C *c, const Node *n, bool running, const Type *over, bool vector,
