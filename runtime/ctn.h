@@ -50,7 +50,8 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
  * multiplier int32 [out_c], shift int8 [out_c]; output [batches][out_h][out_w][out_c].
  * out = clamp(requantize(bias + sum((q - input_zero_point) * w)) + output_zero_point); taps in the
  * padding count as zero. If table (int8 [clamp_max - clamp_min + 1]: 256, or 1024 for clamps of
- * -512..511) is present, out = table[out - clamp_min]. So with every kernel that has a clamp. */
+ * -512..511) is present, out = table[out - clamp_min]. So with every kernel that has a clamp.
+ * `gathered` is for variants: set when the host found that windows are better copied together. */
 #define CTN_CONV2D_S8_FIELDS(REF, INT, INTS)                                                       \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
@@ -58,7 +59,8 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
     REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w)  \
         INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(stride_h)       \
             INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w) INT(groups)   \
-                INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
+                INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)         \
+                    INT(gathered)
 
 /* As conv2d_s8 with groups = in_c: output channel c reads input channel c / (out_c / in_c).
  * weights [kernel_h][kernel_w][out_c]. */
@@ -415,6 +417,7 @@ typedef enum {
  * to the plain one, in runtime/<kernel>_<isa>.c. `accepts` and `pack` name host functions of
  * src/lower (any_call and keep_constants: none needed); the chip's build never sees them. */
 #define CTN_VARIANTS(VARIANT)                                                                      \
+    VARIANT(conv2d_s8, Conv2dS8, mve, conv2d_pairs, pack_conv2d_pairs)                             \
     VARIANT(table_s8, TableS8, dsp, table_of_bytes, keep_constants)                                \
     VARIANT(table_s8, TableS8, mve, table_of_bytes, keep_constants)
 

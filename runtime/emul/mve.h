@@ -9,6 +9,10 @@ typedef struct {
     uint8_t lane[16];
 } uint8x16_t;
 
+typedef struct {
+    int8_t lane[16];
+} int8x16_t;
+
 typedef uint16_t mve_pred16_t;
 
 /* The first n of 16 byte lanes. */
@@ -67,6 +71,25 @@ static inline uint8x16_t vldrbq_gather_offset_z_u8(const uint8_t *p, uint8x16_t 
     for (int i = 0; i < 16; i++)
         r.lane[i] = (live >> i & 1) ? p[offset.lane[i]] : 0;
     return r;
+}
+
+static inline int8x16_t vdupq_n_s8(int8_t v) {
+    int8x16_t r;
+    for (int i = 0; i < 16; i++)
+        r.lane[i] = v;
+    return r;
+}
+
+static inline int8x16_t vldrbq_z_s8(const int8_t *p, mve_pred16_t live) {
+    int8x16_t r;
+    for (int i = 0; i < 16; i++)
+        r.lane[i] = (int8_t)((live >> i & 1) ? p[i] : 0);
+    return r;
+}
+
+static inline void vstrbq_s8(int8_t *p, int8x16_t v) {
+    for (int i = 0; i < 16; i++)
+        p[i] = v.lane[i];
 }
 
 #endif

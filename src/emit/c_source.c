@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LINE = 100 };
 
@@ -264,6 +265,16 @@ const char *c_source(C *c, const Graph *g, const Options *o) {
 
 /* ---- the files ----------------------------------------------------------------------------- */
 
+static void add_runtime(C *c, FileSet *out, const char *share, const char *name);
+
+/* A header and, if it declares functions of a source of its own, that source. */
+static void add_included(C *c, FileSet *out, const char *share, const char *header) {
+    const char *source = c_format(c, "%.*s.c", (int)strlen(header) - 2, header);
+    add_runtime(c, out, share, header);
+    if (access(path_join(c, share, c_format(c, "runtime/%s", source)), R_OK) == 0)
+        add_runtime(c, out, share, source);
+}
+
 /* A runtime source and, through its quoted includes, what it needs. */
 static void add_runtime(C *c, FileSet *out, const char *share, const char *name) {
     const char *member = c_format(c, "runtime/%s", name);
@@ -278,7 +289,7 @@ static void add_runtime(C *c, FileSet *out, const char *share, const char *name)
         line += *line == '\n';
         char included[128];
         if (sscanf(line, "#include \"%127[^\"]\"", included) == 1 && !strstr(included, "emul/"))
-            add_runtime(c, out, share, included);
+            add_included(c, out, share, included);
     }
 }
 

@@ -8,6 +8,13 @@
 bool any_call(const Call *call);
 void keep_constants(C *c, Graph *g, Call *call);
 
+/* The bytes of the constant that a field refers to; NULL if it is absent. */
+const void *call_data(const Call *call, const uint32_t *field);
+
 bool table_of_bytes(const Call *call);
+
+/* MVE: pair_s8_mve.h says how weights lie. */
+bool conv2d_pairs(const Call *call);
+void pack_conv2d_pairs(C *c, Graph *g, Call *call);
 
 #endif

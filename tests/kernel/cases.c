@@ -921,11 +921,12 @@ static void fill_operand(const Maker *m, const CallRef *ref, uint8_t *to) {
         }
 }
 
-static void fill_images(Maker *m, KernelCase *k) {
+static void fill_images(const Maker *m, KernelCase *k) {
     k->arena = image(m->c, k->arena_bytes);
     k->weights = image(m->c, k->weights_bytes);
+    Maker between_operands = *m; /* the arena's size is the variant's own */
     for (int64_t i = 0; i < k->arena_bytes; i++)
-        k->arena[i] = (uint8_t)next(m);
+        k->arena[i] = (uint8_t)next(&between_operands);
     for (int i = 0; i < k->call->ref_count; i++) {
         const CallRef *ref = &k->call->ref[i];
         if (ref->buffer && ref->buffer->kind == BUFFER_CONSTANT)

@@ -1,0 +1,206 @@
+/* Pairs of pixels times groups of four channels, in assembly: eight accumulators are all the even
+ * registers, so the compiler has none left and would spill. One chunk is 6 loads and 8 VMLADAVA for
+ * 128 products.
+ *
+ *   r0 r4 r8 r12   pixel 0, channels 0..3      r2 r6 r10 lr   pixel 1
+ *   r1 r11         the pixels' operands        r3             weights, then parameters
+ *   r5 skip   r9 segments left   r7 passes left of the loop of four chunks
+ *   q0 q1 operands   q2 q3 weights   q6 q7 clamp_min, clamp_max in every byte or index
+ *
+ * The arguments are copied to the stack, for no register is left to point at them.
+ *
+ * Rounding. VQRDMULH is ctn_mul_high. A right shift by VRSHL rounds half up; taking 1 from negative
+ * values before makes that half away from zero, as every shift is at least 1. Under a ReLU whose
+ * clamp is the zero point all negative values end at the clamp, so they need no such care. */
+#include "pair_s8_mve.h"
+
+#if defined(CTN_EMULATE)
+#include "fix.h"
+
+typedef enum { EXACT, RELU, TABLE } Kind;
+
+static int32_t read_word(const int8_t *p) {
+    int32_t v = 0;
+    for (int i = 3; i >= 0; i--)
+        v = (int32_t)((uint32_t)v << 8 | (uint8_t)p[i]);
+    return v;
+}
+
+static int32_t dot(const CtnPair *p, const int8_t *in, const int8_t *weights, int channel) {
+    int32_t sum = 0, chunks = (p->next_passes - 1) * 4 + p->next_code / CTN_PAIR_CHUNK;
+    for (int32_t s = 0; s < p->segments; s++, in += p->skip)
+        for (int32_t k = 0; k < chunks; k++, in += 16, weights += 64)
+            for (int i = 0; i < 16; i++)
+                sum += in[i] * weights[16 * channel + i];
+    return sum;
+}
+
+static int8_t finish(const CtnPair *p, Kind kind, int32_t sum, const int8_t *parameters, int c) {
+    sum = (int32_t)((uint32_t)sum + (uint32_t)read_word(parameters + 4 * c));
+    sum =
+        ctn_requantize(sum, read_word(parameters + 16 + 4 * c), read_word(parameters + 32 + 4 * c));
+    sum = ctn_clamp(sum, -32768, 32767) + p->zero_point;
+    if (kind == TABLE)
+        return p->table[ctn_clamp(sum, 0, p->clamp_max)];
+    return kind == RELU ? (int8_t)ctn_clamp(sum, -128, 127)
+                        : (int8_t)ctn_clamp(sum, p->clamp_min, p->clamp_max);
+}
+
+static void pairs(const CtnPair *given, Kind kind) {
+    CtnPair p = *given;
+    int32_t chunks = (p.next_passes - 1) * 4 + p.next_code / CTN_PAIR_CHUNK;
+    int32_t group = p.segments * chunks * 64;
+    for (int32_t left = p.pairs; left > 0; left--) {
+        for (const int8_t *w = p.weights; w != p.weights_end; w += group + CTN_PAIR_PARAMETERS)
+            for (int c = 0; c < 4; c++) {
+                *p.out0++ = finish(&p, kind, dot(&p, p.in0, w, c), w + group, c);
+                *p.out1++ = finish(&p, kind, dot(&p, p.in1, w, c), w + group, c);
+            }
+        p.in0 += p.in_step;
+        p.in1 += p.in_step;
+        p.out0 += p.out_step;
+        p.out1 += p.out_step;
+    }
+}
+
+void ctn_pair_exact_mve(const CtnPair *p) {
+    pairs(p, EXACT);
+}
+
+void ctn_pair_relu_mve(const CtnPair *p) {
+    pairs(p, RELU);
+}
+
+void ctn_pair_table_mve(const CtnPair *p) {
+    pairs(p, TABLE);
+}
+
+#elif defined(__ARM_FEATURE_MVE)
+
+#define CHUNK(mac)                                                                                 \
+    "vldrb.u8 q0, [r1], #16\n"                                                                     \
+    "vldrb.u8 q2, [r3], #16\n" mac " r0, q2, q0\n"                                                 \
+    "vldrb.u8 q1, [r11], #16\n" mac " r2, q2, q1\n"                                                \
+    "vldrb.u8 q3, [r3], #16\n" mac " r4, q3, q0\n"                                                 \
+    "vldrb.u8 q2, [r3], #16\n" mac " r6, q3, q1\n" mac " r8, q2, q0\n"                             \
+    "vldrb.u8 q3, [r3], #16\n" mac " r10, q2, q1\n" mac " r12, q3, q0\n" mac " lr, q3, q1\n"
+
+#define SAVE(bits)                                                                                 \
+    "push {r4-r11, lr}\n"                                                                          \
+    "vpush {d8-d15}\n"                                                                             \
+    "sub sp, #84\n"                                                                                \
+    "vldrw.u32 q0, [r0]\n"                                                                         \
+    "vldrw.u32 q1, [r0, #16]\n"                                                                    \
+    "vldrw.u32 q2, [r0, #32]\n"                                                                    \
+    "vldrw.u32 q3, [r0, #48]\n"                                                                    \
+    "vldrw.u32 q4, [r0, #64]\n"                                                                    \
+    "vstrw.32 q0, [sp]\n"                                                                          \
+    "vstrw.32 q1, [sp, #16]\n"                                                                     \
+    "vstrw.32 q2, [sp, #32]\n"                                                                     \
+    "vstrw.32 q3, [sp, #48]\n"                                                                     \
+    "vstrw.32 q4, [sp, #64]\n"                                                                     \
+    "ldrd r2, r3, [r0, #64]\n"                                                                     \
+    "vdup." bits " q6, r2\n"                                                                       \
+    "vdup." bits " q7, r3\n"                                                                       \
+    "adr.w r1, 4f\n" /* code addresses have bit 0 set */                                           \
+    "adds r1, #1\n"                                                                                \
+    "ldr r2, [r0, #36]\n"                                                                          \
+    "ldr r3, [r0, #44]\n"                                                                          \
+    "subs r2, r1, r2\n"                                                                            \
+    "subs r3, r1, r3\n"                                                                            \
+    "str r2, [sp, #36]\n"                                                                          \
+    "str r3, [sp, #44]\n"
+
+#define PRODUCTS                                                                                   \
+    "0: ldr r3, [sp, #16]\n"  /* a pair */                                                         \
+    "1: ldrd r1, r11, [sp]\n" /* a group */                                                        \
+    "ldrd r9, r5, [sp, #24]\n" CHUNK("vmladav.s8") "ldr r7, [sp, #32]\n"                           \
+                                                   "ldr pc, [sp, #36]\n"                           \
+                                                   "2: add r1, r5\n"                               \
+                                                   "add r11, r5\n"                                 \
+                                                   "ldr r7, [sp, #40]\n"                           \
+                                                   "ldr pc, [sp, #44]\n"                           \
+                                                   ".balign 4\n"                                   \
+                                                   "3:\n" CHUNK("vmladava.s8")                     \
+                                                       CHUNK("vmladava.s8") CHUNK("vmladava.s8")   \
+                                                           CHUNK("vmladava.s8") "4: subs r7, #1\n" \
+                                                                                "bne.w 3b\n"       \
+                                                                                "subs r9, #1\n"    \
+                                                                                "bne.w 2b\n"
+
+/* q0, q1: the sums of pixel 0 and 1, scaled; the shifts stay in q5. */
+#define SCALE                                                                                      \
+    "vldrw.u32 q4, [r3], #16\n"                                                                    \
+    "vmov q0[2], q0[0], r0, r8\n"                                                                  \
+    "vmov q0[3], q0[1], r4, r12\n"                                                                 \
+    "vadd.i32 q0, q0, q4\n"                                                                        \
+    "vmov q1[2], q1[0], r2, r10\n"                                                                 \
+    "vmov q1[3], q1[1], r6, lr\n"                                                                  \
+    "vadd.i32 q1, q1, q4\n"                                                                        \
+    "vldrw.u32 q4, [r3], #16\n"                                                                    \
+    "vqrdmulh.s32 q0, q0, q4\n"                                                                    \
+    "vldrw.u32 q5, [r3], #16\n"                                                                    \
+    "vqrdmulh.s32 q1, q1, q4\n"
+
+#define HALF_AWAY                                                                                  \
+    "vshr.s32 q2, q0, #31\n"                                                                       \
+    "vadd.i32 q0, q0, q2\n"                                                                        \
+    "vshr.s32 q3, q1, #31\n"                                                                       \
+    "vadd.i32 q1, q1, q3\n"
+
+/* 16-bit lanes: pixel 0 at even, pixel 1 at odd places; in bytes: 0 and 2 of each word */
+#define NARROW                                                                                     \
+    "vrshl.s32 q0, q0, q5\n"                                                                       \
+    "ldr r0, [sp, #48]\n"                                                                          \
+    "vrshl.s32 q1, q1, q5\n"                                                                       \
+    "vqmovnb.s32 q0, q0\n"                                                                         \
+    "vqmovnt.s32 q0, q1\n"                                                                         \
+    "vqadd.s16 q0, q0, r0\n"
+
+#define STORE                                                                                      \
+    "ldrd r0, r2, [sp, #8]\n"                                                                      \
+    "vstrb.32 q0, [r0], #4\n"                                                                      \
+    "vshr.u32 q1, q0, #16\n"                                                                       \
+    "vstrb.32 q1, [r2], #4\n"                                                                      \
+    "strd r0, r2, [sp, #8]\n"                                                                      \
+    "ldr r4, [sp, #20]\n"                                                                          \
+    "cmp r3, r4\n"                                                                                 \
+    "bne.w 1b\n"
+
+#define NEXT_PAIR                                                                                  \
+    "ldrd r1, r11, [sp]\n"                                                                         \
+    "ldrd r4, r5, [sp, #52]\n"                                                                     \
+    "add r1, r4\n"                                                                                 \
+    "add r11, r4\n"                                                                                \
+    "strd r1, r11, [sp]\n"                                                                         \
+    "add r0, r5\n"                                                                                 \
+    "add r2, r5\n"                                                                                 \
+    "strd r0, r2, [sp, #8]\n"                                                                      \
+    "ldr r4, [sp, #60]\n"                                                                          \
+    "subs r4, #1\n"                                                                                \
+    "str r4, [sp, #60]\n"                                                                          \
+    "bne.w 0b\n"                                                                                   \
+    "add sp, #84\n"                                                                                \
+    "vpop {d8-d15}\n"                                                                              \
+    "pop {r4-r11, pc}\n"
+
+__attribute__((naked)) void ctn_pair_exact_mve(const CtnPair *p __attribute__((unused))) {
+    __asm__ volatile(SAVE("8") PRODUCTS SCALE HALF_AWAY NARROW
+                     "vqmovnb.s16 q0, q0\n"
+                     "vmax.s8 q0, q0, q6\n"
+                     "vmin.s8 q0, q0, q7\n" STORE NEXT_PAIR);
+}
+
+__attribute__((naked)) void ctn_pair_relu_mve(const CtnPair *p __attribute__((unused))) {
+    __asm__ volatile(SAVE("8") PRODUCTS SCALE NARROW "vqmovnb.s16 q0, q0\n" STORE NEXT_PAIR);
+}
+
+/* Indices are 16 bits wide, so tables of 1024 entries are no worse than those of 256. */
+__attribute__((naked)) void ctn_pair_table_mve(const CtnPair *p __attribute__((unused))) {
+    __asm__ volatile(SAVE("16") PRODUCTS SCALE HALF_AWAY NARROW
+                     "ldr r2, [sp, #72]\n"
+                     "vmax.s16 q0, q0, q6\n"
+                     "vmin.s16 q1, q0, q7\n"
+                     "vldrb.u16 q0, [r2, q1]\n" STORE NEXT_PAIR);
+}
+#endif

@@ -1,0 +1,48 @@
+/* The inner loop of MVE convolutions and matrix products: pairs of pixels times groups of four
+ * output channels. An operand is `segments` runs of 16 * chunks bytes; what lies behind a shorter
+ * run meets zero weights. */
+#ifndef CTN_PAIR_S8_MVE_H
+#define CTN_PAIR_S8_MVE_H
+
+#include <stdint.h>
+
+enum {
+    CTN_PAIR_CHUNK = 56,      /* bytes of code for one chunk */
+    CTN_PAIR_PARAMETERS = 48, /* bytes behind the weights of a group */
+};
+
+/* Weights of a group: per segment and chunk 16 bytes of each of its four channels; then int32 [4]
+ * each of bias, multiplier and shift. Bias has -zero_point * (sum of weights) in it; all shifts are
+ * -1 or less. The order of the fields is that of the assembly. */
+typedef struct {
+    const int8_t *in0, *in1;
+    int8_t *out0, *out1;
+    const int8_t *weights, *weights_end;
+    int32_t segments, skip; /* skip: from the end of a run to the start of the next */
+    int32_t first_passes, first_code, next_passes, next_code;
+    int32_t zero_point;
+    int32_t in_step; /* from one pair to the next */
+    int32_t out_step;
+    int32_t pairs;
+    int32_t clamp_min, clamp_max;
+    const int8_t *table;
+    int32_t reserved;
+} CtnPair;
+
+/* Sets the four fields that say how often the loop of four chunks runs and where it is entered:
+ * the first chunk of a group stands before the loop. */
+static inline void ctn_pair_chunks(CtnPair *p, int32_t chunks) {
+    p->first_passes = (chunks - 1) / 4 + 1;
+    p->first_code = (chunks - 1) % 4 * CTN_PAIR_CHUNK;
+    p->next_passes = chunks / 4 + 1;
+    p->next_code = chunks % 4 * CTN_PAIR_CHUNK;
+}
+
+/* Any clamp within int8. */
+void ctn_pair_exact_mve(const CtnPair *p);
+/* zero_point and clamp_min are -128, clamp_max is 127. */
+void ctn_pair_relu_mve(const CtnPair *p);
+/* The table is indexed by sum + zero_point in 0..clamp_max: clamp_min is taken off all three. */
+void ctn_pair_table_mve(const CtnPair *p);
+
+#endif

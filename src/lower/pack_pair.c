@@ -1,0 +1,93 @@
+/* Weights for the MVE kernels that compute pairs of pixels times groups of four channels: in the
+ * order in which runtime/pair_s8_mve.c loads them, each run of the window padded to 16 bytes with
+ * zeros, the input's zero point folded into the bias. */
+#include "lower/packing.h"
+#include "pair_s8_mve.h"
+
+#include <string.h>
+
+enum { GROUP = 4, VECTOR = 16 };
+
+const void *call_data(const Call *call, const uint32_t *field) {
+    int offset = (int)((const char *)field - (const char *)call->args);
+    for (int i = 0; i < call->ref_count; i++)
+        if (call->ref[i].field_offset == offset && call->ref[i].buffer)
+            return (const char *)call->ref[i].buffer->data + call->ref[i].offset;
+    return NULL;
+}
+
+/* VRSHL's rounding is put right for right shifts only. */
+static bool shifts_right(const Call *call, const uint32_t *field, int count) {
+    const int8_t *shift = call_data(call, field);
+    for (int i = 0; i < count; i++)
+        if (shift[i] > -1)
+            return false;
+    return true;
+}
+
+bool conv2d_pairs(const Call *call) {
+    const CtnConv2dS8Args *a = call->args;
+    return a->groups == 1 && shifts_right(call, &a->shift, a->out_c);
+}
+
+static int chunks_of(int bytes) {
+    return (bytes + VECTOR - 1) / VECTOR;
+}
+
+/* Reading the image's rows as they are costs the padding of each; gathering a window first costs
+ * about 12 instructions a row. A chunk of a pair takes 7 instructions a pixel and group. */
+static bool gathering_pays(const CtnConv2dS8Args *a) {
+    int run = a->kernel_w * a->in_c, groups = (a->out_c + GROUP - 1) / GROUP;
+    int direct = a->kernel_h * chunks_of(run) * 7 * groups;
+    int gathered = chunks_of(a->kernel_h * run) * 7 * groups + 12 * a->kernel_h;
+    return a->dilation_w > 1 || gathered < direct;
+}
+
+/* One group: weights by run, chunk and channel, then its parameters. */
+static int8_t *pack_group(const Call *call, int first, int runs, int run, int8_t *to) {
+    const CtnConv2dS8Args *a = call->args;
+    const int8_t *weights = call_data(call, &a->weights), *shift = call_data(call, &a->shift);
+    const int32_t *bias = call_data(call, &a->bias);
+    const int32_t *multiplier = call_data(call, &a->multiplier);
+    int32_t parameter[3][GROUP] = {{0}, {0}, {-1, -1, -1, -1}};
+    for (int c = 0; c < GROUP && first + c < a->out_c; c++) {
+        const int8_t *from = weights + (int64_t)(first + c) * runs * run;
+        int64_t sum = 0;
+        for (int r = 0; r < runs; r++)
+            for (int i = 0; i < run; i++) {
+                int8_t w = from[r * run + i];
+                to[((r * chunks_of(run) + i / VECTOR) * GROUP + c) * VECTOR + i % VECTOR] = w;
+                sum += w;
+            }
+        parameter[0][c] = (int32_t)((bias ? bias[first + c] : 0) - sum * a->input_zero_point);
+        parameter[1][c] = multiplier[first + c];
+        parameter[2][c] = shift[first + c];
+    }
+    to += runs * chunks_of(run) * GROUP * VECTOR;
+    memcpy(to, parameter, sizeof parameter);
+    return to + sizeof parameter;
+}
+
+void pack_conv2d_pairs(C *c, Graph *g, Call *call) {
+    CtnConv2dS8Args *a = call->args;
+    (void)g;
+    if (a->kernel_h == 1 && a->kernel_w == 1 && a->stride_h == 1 && a->stride_w == 1 &&
+        a->out_h == a->in_h && a->out_w == a->in_w) { /* one long row of pixels */
+        a->in_w = a->out_w = a->in_h * a->in_w * a->batches;
+        a->in_h = a->out_h = a->batches = 1;
+    }
+    a->gathered = gathering_pays(a);
+    int runs = a->gathered ? 1 : a->kernel_h;
+    int run = a->kernel_h * a->kernel_w * a->in_c / runs;
+    int groups = (a->out_c + GROUP - 1) / GROUP;
+    int64_t window = (int64_t)runs * chunks_of(run) * VECTOR;
+    int64_t bytes = groups * (window * GROUP + CTN_PAIR_PARAMETERS);
+    int8_t *packed = c_calloc(c, (size_t)bytes, 1), *to = packed;
+    for (int i = 0; i < groups; i++)
+        to = pack_group(call, i * GROUP, runs, run, to);
+    call_const(call, &a->weights, "packed", DT_I8, packed, bytes, 4);
+    call_absent(call, &a->bias);
+    call_absent(call, &a->multiplier);
+    call_absent(call, &a->shift);
+    call_scratch(call, &a->scratch, 2 * window + VECTOR, 16);
+}
