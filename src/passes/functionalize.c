@@ -199,7 +199,10 @@ static const int64_t *eval_on_numbers(Functionalize *p, Node *n, int k, Array *n
     env_set(c->env, in, numbers);
     node_eval(c, n);
     const Array *out = env_get(c->env, n->out[k]);
-    int64_t *kept = c_memdup(c, out->data, (size_t)array_bytes(out) + 1);
+    size_t bytes = (size_t)array_bytes(out);
+    int64_t *kept = c_alloc(c, bytes + 1);
+    if (bytes > 0)
+        memcpy(kept, out->data, bytes);
     env_free(c->env);
     c->env = outer;
     in->type.dtype = saved.type.dtype;
