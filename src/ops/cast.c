@@ -139,7 +139,6 @@ static const Op rows[] = {
     {.schema = "aten::detach(Tensor(a) self) -> Tensor(a)", COPY},
     {.schema = "aten::alias(Tensor(a) self) -> Tensor(a)", COPY},
     {.schema = "aten::positive(Tensor(a) self) -> Tensor(a)", COPY},
-    {.schema = "aten::lift_fresh(Tensor(a) self) -> Tensor(a)", COPY},
     {.schema = "aten::lift_fresh_copy(Tensor self) -> Tensor", COPY},
     {.schema = "aten::dropout(Tensor input, float p, bool train) -> Tensor", DROPOUT},
     {.schema = "aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor", DROPOUT},

@@ -591,10 +591,6 @@ static void unknown_size_shape(C *c, Node *n) {
     n->out[0]->type = node_operand(n, 0)->type;
 }
 
-static void unknown_size_eval(C *c, Node *n) {
-    movement_refuse(c, n, "the size of its output depends on data");
-}
-
 /* ---- rows -------------------------------------------------------------------------------------
  */
 
@@ -607,7 +603,7 @@ static void unknown_size_eval(C *c, Node *n) {
     { .schema = text, .shape = shape_same, .eval = op##_eval, .decompose = op##_decompose }
 #define UNKNOWN_SIZE(text)                                                                         \
     {                                                                                              \
-        .schema = text, .shape = unknown_size_shape, .eval = unknown_size_eval,                    \
+        .schema = text, .shape = unknown_size_shape,                                               \
         .no_integer_form = "the size of its output depends on data"                                \
     }
 

@@ -417,10 +417,6 @@ static const Op rows[] = {
                "running_mean, Tensor? running_var, bool training, float momentum, float eps) -> "
                "(Tensor, Tensor, Tensor)",
      COMPOSITE(batch_norm_decompose)},
-    {.schema = "aten::cudnn_batch_norm(Tensor input, Tensor weight, Tensor? bias, Tensor? "
-               "running_mean, Tensor? running_var, bool training, float "
-               "exponential_average_factor, float epsilon) -> (Tensor, Tensor, Tensor, Tensor)",
-     COMPOSITE(batch_norm_decompose)},
     {.schema = "aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
                "Tensor? bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> "
                "Tensor",
