@@ -1,0 +1,248 @@
+/* The matrix block of the DSP level (dot_dsp.h): assembly on the chip, where a compiler would
+ * spill, and a twin in plain C that the host runs and QEMU compares. */
+#if defined(__ARM_FEATURE_DSP) || defined(CTN_EMULATE)
+#include "dot_dsp.h"
+
+#include "dsp.h"
+#include "word.h"
+
+CtnDotDsp ctn_dot_begin(uint32_t *rows, int32_t steps, int32_t output_zero_point, int32_t clamp_max,
+                        const int8_t *table) {
+    int32_t skipped = -steps & (CTN_DOT_UNROLL - 1);
+    CtnDotDsp dot = {.entry = (uint32_t)skipped * CTN_DOT_STEP_CODE + 1, /* Thumb */
+                     .rows = rows,
+                     .rows_end = rows + steps * CTN_DOT_STEP_WORDS,
+                     .zero = 2 * output_zero_point + 1};
+    if (table) {
+        dot.store = clamp_max > 127 ? CTN_STORE_TABLE_10 : CTN_STORE_TABLE;
+        dot.table = table + clamp_max + 1;
+    } else {
+        dot.store = output_zero_point == -128 ? CTN_STORE_S8_RELU : CTN_STORE_S8;
+    }
+    return dot;
+}
+
+void ctn_dot_block(CtnDotDsp *dot, const uint8_t *weights, int32_t columns, int8_t *output) {
+    int32_t steps = (int32_t)(dot->rows_end - dot->rows) / CTN_DOT_STEP_WORDS;
+    dot->weights = weights;
+    dot->weights_end = weights + ctn_dot_stream_bytes(columns & ~1, steps);
+    dot->output = output;
+    if (columns > 1)
+        ctn_dot_3x2_dsp(dot);
+    if (columns & 1) {
+        dot->weights = dot->weights_end;
+        dot->output = output + columns - 1;
+        ctn_dot_3x1_dsp(dot);
+    }
+}
+
+void ctn_expand_fill_dsp(int32_t q, uint32_t *steps, int32_t count) {
+    uint32_t pair = (uint32_t)(2 * (q + 128)) * 0x00010001u;
+    for (; count > 0; count--, steps += CTN_DOT_STEP_WORDS)
+        steps[0] = steps[1] = pair;
+}
+
+static int8_t store(const CtnDotDsp *dot, int32_t sum, int32_t multiplier, uint32_t shift) {
+    int32_t rounding = (int32_t)((uint32_t)dot->zero << shift);
+    int32_t q = ctn_smmlar(sum, multiplier, rounding);
+    if (dot->store != CTN_STORE_S8_RELU)
+        q += sum >> 31;
+    q = q >> shift >> 1;
+    int32_t limit = dot->store == CTN_STORE_TABLE_10 ? 512 : 128;
+    q = q < -limit ? -limit : q >= limit ? limit - 1 : q;
+    return dot->table ? dot->table[q] : (int8_t)q;
+}
+
+void ctn_dot_3x1_dsp(const CtnDotDsp *dot) {
+    const uint32_t *w = (const uint32_t *)(const void *)dot->weights;
+    int32_t s0 = (int32_t)*w++, s1 = s0, s2 = s0;
+    for (const uint32_t *row = dot->rows; row < dot->rows_end; row += CTN_DOT_STEP_WORDS) {
+        uint32_t even = ctn_sxtb16(*w), odd = ctn_sxtb16_odd(*w);
+        w++;
+        s0 = ctn_smlad(row[1], odd, ctn_smlad(row[0], even, s0));
+        s1 = ctn_smlad(row[3], odd, ctn_smlad(row[2], even, s1));
+        s2 = ctn_smlad(row[5], odd, ctn_smlad(row[4], even, s2));
+    }
+    int32_t multiplier = (int32_t)w[0], stride = dot->output_stride;
+    dot->output[2 * stride] = store(dot, s2, multiplier, w[1]);
+    dot->output[stride] = store(dot, s1, multiplier, w[1]);
+    dot->output[0] = store(dot, s0, multiplier, w[1]);
+}
+
+#ifdef CTN_EMULATE
+static uint32_t doubled(uint32_t bytes) { /* bytes 0 and 2 */
+    return (bytes ^ 0x80808080u) << 1 & 0x01fe01feu;
+}
+
+void ctn_expand_dsp(const int8_t *row, uint32_t *steps, int32_t bytes) {
+    for (; bytes > 0; bytes -= 4, row += 4, steps += CTN_DOT_STEP_WORDS) {
+        uint32_t four = 0;
+        for (int32_t i = 0; i < 4 && i < bytes; i++)
+            four |= (uint32_t)(uint8_t)row[i] << 8 * i;
+        steps[0] = doubled(four);
+        steps[1] = doubled(four >> 8);
+    }
+}
+
+static int32_t dot_one(const CtnDotDsp *dot, int32_t row, const uint32_t *weights, int32_t sum) {
+    for (const uint32_t *a = dot->rows + 2 * row; a < dot->rows_end; a += CTN_DOT_STEP_WORDS) {
+        sum = ctn_smlad(a[0], ctn_sxtb16(*weights), sum);
+        sum = ctn_smlad(a[1], ctn_sxtb16_odd(*weights), sum);
+        weights += 2;
+    }
+    return sum;
+}
+
+void ctn_dot_3x2_dsp(const CtnDotDsp *dot) {
+    int8_t *output = dot->output;
+    int32_t steps = (int32_t)(dot->rows_end - dot->rows) / CTN_DOT_STEP_WORDS;
+    const uint32_t *w = (const uint32_t *)(const void *)dot->weights;
+    while ((const uint8_t *)w != dot->weights_end) {
+        const uint32_t *end = w + 2 + 2 * steps;
+        for (int32_t column = 0; column < 2; column++, output++)
+            for (int32_t row = CTN_DOT_ROWS - 1; row >= 0; row--) {
+                int32_t sum = dot_one(dot, row, w + 2 + column, (int32_t)w[column]);
+                output[row * dot->output_stride] =
+                    store(dot, sum, (int32_t)end[2 * column], end[1] >> 8 * column & 0xff);
+            }
+        w = end + 3;
+    }
+}
+#else
+
+#define ARGUMENT __attribute__((unused)) /* used by the assembly, in its register */
+
+/* r0 row, r1 steps, r2 bytes; r3 mask of a byte doubled, r12 the sign bits, r4 and r5 a step */
+#define EXPAND_STEP                                                                                \
+    "eor r4, r4, r12\n"                                                                            \
+    "and r5, r3, r4, lsl #1\n"                                                                     \
+    "and r4, r3, r4, lsr #7\n"                                                                     \
+    "strd r5, r4, [r1], #24\n"
+
+__attribute__((naked)) void ctn_expand_dsp(ARGUMENT const int8_t *row, ARGUMENT uint32_t *steps,
+                                           ARGUMENT int32_t bytes) {
+    __asm__("push {r4, r5}\n"
+            "mov r12, #0x80808080\n"
+            "movw r3, #0x01fe\n"
+            "movt r3, #0x01fe\n"
+            "subs r2, #16\n"
+            "blt 2f\n"
+            "1:\n"
+            ".rept 4\n"
+            "ldr r4, [r0], #4\n" EXPAND_STEP ".endr\n"
+            "subs r2, #16\n"
+            "bge 1b\n"
+            "2: adds r2, #12\n"
+            "blt 4f\n"
+            "3: ldr r4, [r0], #4\n" EXPAND_STEP "subs r2, #4\n"
+            "bge 3b\n"
+            "4: adds r2, #4\n"
+            "beq 5f\n"
+            /* one to three bytes more; what stands in for the others meets weights of zero */
+            "cmp r2, #2\n"
+            "ite lt\n"
+            "ldrblt r4, [r0]\n"
+            "ldrhge r4, [r0]\n"
+            "itt gt\n"
+            "ldrbgt r5, [r0, #2]\n"
+            "orrgt r4, r4, r5, lsl #16\n" EXPAND_STEP "5: pop {r4, r5}\n"
+            "bx lr\n");
+}
+
+/* Where ctn_dot_3x2_dsp keeps its CtnDotDsp; the weights pointer is in r12. */
+#define ENTRY "[sp, #0]"
+#define STORE "[sp, #4]"
+#define WEIGHTS_END "[sp, #8]"
+#define ROWS "[sp, #12]"
+#define ROWS_END "[sp, #16]"
+#define ZERO "[sp, #20]"
+#define OUTPUT "[sp, #24]" /* and the stride behind it */
+#define TABLE "[sp, #32]"
+
+/* r0-r2 sums of the first column, r3-r5 of the second; r6-r9 weights; r10, r11 a row's four;
+ * r12 weights, lr rows. 20 instructions for 24 products. */
+#define MULTIPLY(sum0, sum1)                                                                       \
+    "ldrd r10, r11, [lr], #8\n"                                                                    \
+    "smlad " sum0 ", r10, r6, " sum0 "\n"                                                          \
+    "smlad " sum1 ", r10, r8, " sum1 "\n"                                                          \
+    "smlad " sum0 ", r11, r7, " sum0 "\n"                                                          \
+    "smlad " sum1 ", r11, r9, " sum1 "\n"
+#define STEP                                                                                       \
+    "ldm r12!, {r7, r9}\n"                                                                         \
+    "sxtb16 r6, r7\n"                                                                              \
+    "sxtb16 r7, r7, ror #8\n"                                                                      \
+    "sxtb16 r8, r9\n"                                                                              \
+    "sxtb16 r9, r9, ror #8\n" MULTIPLY("r0", "r3") MULTIPLY("r1", "r4") MULTIPLY("r2", "r5")
+
+/* r6 multiplier, r8 shifts, r9 ZERO or the table, r10 output, r11 its stride, lr C, r7 a result.
+ * The rows backwards: with a stride of 0 the first row's result stays. */
+#define STORE_HEAD                                                                                 \
+    "ldm r12!, {r6, r8}\n"                                                                         \
+    "ldr r9, " ZERO "\n"                                                                           \
+    "ldrd r10, r11, " OUTPUT "\n"                                                                  \
+    "lsl lr, r9, r8\n"
+#define STORE_NEXT                                                                                 \
+    "ldr r6, [r12], #4\n"                                                                          \
+    "lsr r8, r8, #8\n"                                                                             \
+    "add r10, r10, #1\n"                                                                           \
+    "lsl lr, r9, r8\n"
+#define STORE_TAIL                                                                                 \
+    "add r10, r10, #1\n"                                                                           \
+    "str r10, " OUTPUT "\n"                                                                        \
+    "ldr r6, " WEIGHTS_END "\n"                                                                    \
+    "cmp r12, r6\n"                                                                                \
+    "bne.w 1b\n"                                                                                   \
+    "add sp, #36\n"                                                                                \
+    "pop {r4-r11, pc}\n"
+#define LOAD_ZERO "ldr r9, " ZERO "\n"
+#define LOAD_TABLE "ldr r9, " TABLE "\n"
+#define SIGN(sum) "add r7, r7, " sum ", asr #31\n"
+#define NO_SIGN(sum) ""
+#define LOOK_UP "ldrb r7, [r9, r7]\n"
+#define RESULT(sum, sign, bits, map, place)                                                        \
+    "smmlar r7, " sum ", r6, lr\n" sign(sum) "asr r7, r7, r8\n"                                    \
+                                             "ssat r7, #" bits ", r7, asr #1\n" map                \
+                                             "strb r7, " place "\n"
+#define RESULTS(sum0, sum1, sum2, sign, bits, map)                                                 \
+    RESULT(sum2, sign, bits, map, "[r10, r11, lsl #1]")                                            \
+    RESULT(sum1, sign, bits, map, "[r10, r11]")                                                    \
+    RESULT(sum0, sign, bits, map, "[r10]")
+#define STORE_PLAIN(sign)                                                                          \
+    STORE_HEAD RESULTS("r0", "r1", "r2", sign, "8", "")                                            \
+        STORE_NEXT RESULTS("r3", "r4", "r5", sign, "8", "") STORE_TAIL
+#define STORE_MAPPED(bits)                                                                         \
+    STORE_HEAD LOAD_TABLE RESULTS("r0", "r1", "r2", SIGN, bits, LOOK_UP)                           \
+    LOAD_ZERO STORE_NEXT LOAD_TABLE RESULTS("r3", "r4", "r5", SIGN, bits, LOOK_UP)                 \
+    STORE_TAIL
+
+__attribute__((naked)) void ctn_dot_3x2_dsp(ARGUMENT const CtnDotDsp *dot) {
+    __asm__("push {r4-r11, lr}\n"
+            "ldm r0, {r1-r10}\n"
+            "mov r12, r10\n"
+            "adr.w r11, 2f\n"
+            "add r1, r1, r11\n"
+            "adr.w r11, 7f\n"
+            "ldr r10, [r11, r2, lsl #2]\n"
+            "add r2, r11, r10\n"
+            "push {r1-r9}\n"
+            "1: ldm r12!, {r0, r3}\n"
+            "ldr lr, " ROWS "\n"
+            "mov r1, r0\n"
+            "mov r2, r0\n"
+            "mov r4, r3\n"
+            "mov r5, r3\n"
+            "ldr pc, " ENTRY "\n"
+            ".balign 4\n"
+            "2:\n"
+            ".rept 16\n" STEP ".endr\n"
+            "ldr r6, " ROWS_END "\n"
+            "cmp lr, r6\n"
+            "bne.w 2b\n"
+            "ldr pc, " STORE "\n"
+            "3:\n" STORE_PLAIN(SIGN) "4:\n" STORE_PLAIN(NO_SIGN) "5:\n" STORE_MAPPED(
+                "8") "6:\n" STORE_MAPPED("10") ".balign 4\n"
+                                               "7: .word 3b - 7b + 1, 4b - 7b + 1, 5b - 7b + 1, "
+                                               "6b - 7b + 1\n");
+}
+#endif
+#endif

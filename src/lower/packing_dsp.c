@@ -1,0 +1,196 @@
+/* What the kernels of the DSP level ask of a call, and how its constants are packed for them
+ * (runtime/dot_dsp.h has the format and the bounds that are proven here, channel by channel, from
+ * the weights). */
+#include "dot_dsp.h"
+#include "fix.h"
+#include "lower/packing.h"
+
+#include <string.h>
+
+/* ---- factors ------------------------------------------------------------------------------- */
+
+/* One output's fixed-point factors as the kernels want them: n = right_shift. */
+typedef struct {
+    int32_t bias; /* doubled, for activations q + 128 */
+    int32_t multiplier;
+    int32_t right_shift;
+} Factor;
+
+enum { SHIFT_MAX = 20 }; /* |C| <= (2 * 512 + 1) * 2^19 < 2^30 */
+
+/* The factors of an output whose sums lie in low..high; false where the short store would not be
+ * exact. A factor so small that every sum gives the zero point becomes 0. */
+static bool factor_of(int64_t low, int64_t high, int32_t multiplier, int32_t shift, Factor *f) {
+    const int64_t limit = (int64_t)1 << 30;
+    if (low <= -limit || high >= limit || multiplier < 0)
+        return false;
+    f->multiplier = multiplier;
+    f->right_shift = -shift;
+    bool vanishes =
+        multiplier == 0 || (shift <= 0 && ctn_requantize((int32_t)low, multiplier, shift) == 0 &&
+                            ctn_requantize((int32_t)high, multiplier, shift) == 0);
+    if (vanishes) {
+        f->multiplier = 0;
+        f->right_shift = 1;
+    }
+    return f->right_shift >= 1 && f->right_shift <= SHIFT_MAX;
+}
+
+/* Constants of the outputs of a convolution or linear layer; `bias` may be NULL. */
+typedef struct {
+    const int8_t *weights; /* [channels][depth] times step */
+    const int32_t *bias, *multiplier;
+    const int8_t *shift;
+    int64_t channels, depth;
+    int64_t channel_step, depth_step; /* between weights */
+    int32_t input_zero_point;
+} Columns;
+
+static bool column_factor(const Columns *k, int64_t channel, Factor *f) {
+    int64_t bias = k->bias ? k->bias[channel] : 0;
+    int64_t low = bias, high = bias, sum = 0;
+    for (int64_t i = 0; i < k->depth; i++) {
+        int64_t w = k->weights[channel * k->channel_step + i * k->depth_step];
+        int64_t least = (-128 - k->input_zero_point) * w, most = (127 - k->input_zero_point) * w;
+        low += least < most ? least : most;
+        high += least < most ? most : least;
+        sum += w;
+    }
+    f->bias = (int32_t)(uint32_t)(2 * (bias - (k->input_zero_point + 128) * sum));
+    return factor_of(low, high, k->multiplier[channel], k->shift[channel], f);
+}
+
+static bool columns_fit(const Columns *k) {
+    Factor f;
+    for (int64_t i = 0; i < k->channels; i++)
+        if (!column_factor(k, i, &f))
+            return false;
+    return true;
+}
+
+/* ---- stores -------------------------------------------------------------------------------- */
+
+/* A clamp that is not the saturation becomes a table. */
+static void store_pack(Call *call, uint32_t *table, int32_t *clamp_min, int32_t *clamp_max) {
+    if (call_data(call, table) || (*clamp_min == -128 && *clamp_max == 127))
+        return;
+    int8_t entry[256];
+    for (int i = 0; i < 256; i++)
+        entry[i] = (int8_t)ctn_clamp(i - 128, *clamp_min, *clamp_max);
+    call_const(call, table, "clamp", DT_I8, entry, sizeof entry, 1);
+    *clamp_min = -128;
+    *clamp_max = 127;
+}
+
+static bool zero_point_fits(int32_t output_zero_point) {
+    return output_zero_point >= -512 && output_zero_point <= 511;
+}
+
+/* ---- streams of the matrix block ----------------------------------------------------------- */
+
+/* How a row of depth bytes is cut: runs of `run` bytes, each padded to whole steps. */
+typedef struct {
+    int64_t run, runs;
+} Cut;
+
+static int32_t cut_steps(Cut cut) {
+    return ctn_dot_steps((int32_t)cut.run) * (int32_t)cut.runs;
+}
+
+/* The weights of one channel into every `step`-th word. */
+static void stream_weights(const Columns *k, int64_t channel, Cut cut, uint32_t *word, int step) {
+    const int8_t *w = k->weights + channel * k->channel_step;
+    for (int64_t run = 0; run < cut.runs; run++)
+        for (int64_t at = 0; at < cut.run; at += 4, word += step) {
+            *word = 0;
+            for (int64_t i = at; i < at + 4 && i < cut.run; i++) {
+                int8_t weight = w[(run * cut.run + i) * k->depth_step];
+                *word |= (uint32_t)(uint8_t)weight << 8 * (i - at);
+            }
+        }
+}
+
+static uint32_t *stream_pair(const Columns *k, int64_t channel, Cut cut, uint32_t *word) {
+    Factor f[2];
+    column_factor(k, channel, &f[0]);
+    column_factor(k, channel + 1, &f[1]);
+    *word++ = (uint32_t)f[0].bias;
+    *word++ = (uint32_t)f[1].bias;
+    stream_weights(k, channel, cut, word, 2);
+    stream_weights(k, channel + 1, cut, word + 1, 2);
+    word += 2 * cut_steps(cut);
+    *word++ = (uint32_t)f[0].multiplier;
+    *word++ = (uint32_t)(f[0].right_shift - 1) | (uint32_t)(f[1].right_shift - 1) << 8;
+    *word++ = (uint32_t)f[1].multiplier;
+    return word;
+}
+
+static uint32_t *stream_single(const Columns *k, int64_t channel, Cut cut, uint32_t *word) {
+    Factor f;
+    column_factor(k, channel, &f);
+    *word++ = (uint32_t)f.bias;
+    stream_weights(k, channel, cut, word, 1);
+    word += cut_steps(cut);
+    *word++ = (uint32_t)f.multiplier;
+    *word++ = (uint32_t)(f.right_shift - 1);
+    return word;
+}
+
+/* The streams of channels first .. first + count. */
+static uint32_t *stream_columns(const Columns *k, int64_t first, int64_t count, Cut cut,
+                                uint32_t *word) {
+    int64_t channel = first;
+    for (; channel + 1 < first + count; channel += 2)
+        word = stream_pair(k, channel, cut, word);
+    if (channel < first + count)
+        word = stream_single(k, channel, cut, word);
+    return word;
+}
+
+/* ---- conv2d_s8 ----------------------------------------------------------------------------- */
+
+static bool conv2d_columns(const Call *call, Columns *k) {
+    const CtnConv2dS8Args *a = call->args;
+    *k = (Columns){.weights = call_data(call, &a->weights),
+                   .bias = call_data(call, &a->bias),
+                   .multiplier = call_data(call, &a->multiplier),
+                   .shift = call_data(call, &a->shift),
+                   .channels = a->out_c,
+                   .depth = (int64_t)a->kernel_h * a->kernel_w * (a->in_c / a->groups),
+                   .depth_step = 1,
+                   .input_zero_point = a->input_zero_point};
+    k->channel_step = k->depth;
+    return k->weights && k->multiplier && k->shift;
+}
+
+static Cut conv2d_cut(const CtnConv2dS8Args *a) {
+    int64_t depth = a->in_c / a->groups;
+    if (a->groups == 1 && a->dilation_w == 1)
+        return (Cut){a->kernel_w * depth, a->kernel_h};
+    return (Cut){depth, (int64_t)a->kernel_w * a->kernel_h};
+}
+
+bool conv2d_accepts_dsp(const Call *call) {
+    const CtnConv2dS8Args *a = call->args;
+    Columns k;
+    return zero_point_fits(a->output_zero_point) && conv2d_columns(call, &k) && columns_fit(&k);
+}
+
+void conv2d_pack_dsp(C *c, Graph *g, Call *call) {
+    (void)g;
+    CtnConv2dS8Args *a = call->args;
+    Columns k;
+    conv2d_columns(call, &k);
+    Cut cut = conv2d_cut(a);
+    int32_t steps = cut_steps(cut), columns = a->out_c / a->groups;
+    int64_t bytes = (int64_t)ctn_dot_stream_bytes(columns, steps) * a->groups;
+    uint32_t *stream = c_alloc(c, (size_t)bytes), *end = stream;
+    for (int64_t group = 0; group < a->groups; group++)
+        end = stream_columns(&k, group * columns, columns, cut, end);
+    call_const(call, &a->weights, "weight", DT_I32, stream, bytes, 4);
+    call_absent(call, &a->bias);
+    call_absent(call, &a->multiplier);
+    call_absent(call, &a->shift);
+    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    call_scratch(call, &a->scratch, 4LL * steps * CTN_DOT_STEP_WORDS + cut.run, 4);
+}
