@@ -181,6 +181,8 @@ struct Node {
     bool fused;      /* computed in the store of the node that defines its operand (fuse.c) */
     bool float_kept; /* --allow-float: stays float on the chip */
     const char *float_reason;
+    struct Patches
+        *patches;   /* what calibration saw its weights multiplied with (quant/patches.c) */
     double sqnr_db; /* verify's result; NAN unknown */
     Node *prev, *next;
 };

@@ -12,17 +12,32 @@
 typedef struct {
     Graph *g;
     const Options *options;
-    int first, last; /* samples first <= s < last */
+    int first, last, now; /* samples first <= now < last */
     int total;
     C *c;
     C *progress;     /* the caller's, for the first slice only */
     Observed **seen; /* by value id; NULL: not wanted or not seen */
     const bool *wanted;
+    Patches **patches; /* by node index; NULL: none */
+    int64_t patch_floats;
     int exit_code;
 } Slice;
 
+/* Floats of all patches together: 96 MB, and 4 MB for one node. */
+#define PATCH_FLOATS ((int64_t)24 << 20)
+#define PATCH_FLOATS_OF_NODE ((int64_t)1 << 20)
+
+static void take_patches(Slice *s, const Value *v, const Array *a) {
+    for (int i = 0; i < v->user_count; i++) {
+        Node *n = v->user[i];
+        if (s->patches[n->index] && node_operand(n, 0) == v)
+            patches_take(s->c, s->patches[n->index], n, a, s->now, s->options->sample_count);
+    }
+}
+
 static void see(void *user, const Value *v, const Array *a) {
     Slice *s = user;
+    take_patches(s, v, a);
     if (!s->wanted[v->id])
         return;
     if (!s->seen[v->id])
@@ -53,6 +68,7 @@ static void slice_body(C *c, void *user) {
     Env *env = env_new(c, s->g);
     c->env = env;
     for (int i = s->first; i < s->last; i++) {
+        s->now = i;
         set_inputs(c, s, env, s->options->sample[i]);
         graph_eval(c, s->g, env, s->g->state_count > 0, see, s);
         carry_state(s->g, env);
@@ -90,6 +106,31 @@ static void merge_slice(C *c, Slice *s) {
     }
 }
 
+static void merge_patches(C *c, Slice *s) {
+    for (Node *n = s->g->first; n; n = n->next) {
+        const Patches *from = s->patches[n->index];
+        if (from && !n->patches)
+            n->patches = patches_new(c, n, s->patch_floats);
+        if (from)
+            patches_append(c, n->patches, from);
+    }
+}
+
+static int64_t patch_floats(const Graph *g) {
+    int nodes = 1;
+    for (const Node *n = g->first; n; n = n->next)
+        nodes += n->op->quant.in[1] == Q_WEIGHT;
+    int64_t share = PATCH_FLOATS / nodes;
+    return share < PATCH_FLOATS_OF_NODE ? share : PATCH_FLOATS_OF_NODE;
+}
+
+static void slice_patches(Slice *s, int64_t floats) {
+    s->patch_floats = floats;
+    s->patches = NEW_ARRAY(s->c, Patches *, s->g->node_count + 1);
+    for (Node *n = s->g->first; n; n = n->next)
+        s->patches[n->index] = patches_new(s->c, n, floats);
+}
+
 static void run_slices(C *c, Graph *g, const Options *o, const bool *wanted) {
     int threads = o->threads > 0 ? o->threads : 1;
     if (threads > o->sample_count)
@@ -110,6 +151,7 @@ static void run_slices(C *c, Graph *g, const Options *o, const bool *wanted) {
                            .progress = t == 0 ? c : NULL,
                            .wanted = wanted};
         slice[t].seen = NEW_ARRAY(slice[t].c, Observed *, g->value_count);
+        slice_patches(&slice[t], patch_floats(g));
         if (t > 0)
             started[t] = pthread_create(&thread[t], NULL, slice_thread, &slice[t]) == 0;
     }
@@ -120,6 +162,7 @@ static void run_slices(C *c, Graph *g, const Options *o, const bool *wanted) {
         if (started[t])
             pthread_join(thread[t], NULL);
         merge_slice(c, &slice[t]);
+        merge_patches(c, &slice[t]);
         c_free(slice[t].c);
     }
 }

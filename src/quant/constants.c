@@ -20,6 +20,16 @@ static const Array *real_data(const Constants *k, const Value *v) {
     return v->id < k->original_count && k->original[v->id] ? k->original[v->id] : v->constant;
 }
 
+static void remember(Constants *k, const Value *v) {
+    if (v->id >= k->original_count) {
+        Array **grown = NEW_ARRAY(k->c, Array *, k->g->value_count);
+        memcpy(grown, k->original, (size_t)k->original_count * sizeof *grown);
+        k->original = grown;
+        k->original_count = k->g->value_count;
+    }
+    k->original[v->id] = v->constant;
+}
+
 static int32_t saturate(double q, DType dtype) {
     double top = dtype == DT_I8 ? 127 : dtype == DT_I16 ? 32767 : 2147483647;
     double bottom = dtype == DT_I8 ? -128 : dtype == DT_I16 ? -32768 : -2147483648.0;
@@ -51,19 +61,21 @@ static bool same_grid(const Grid *a, const Grid *b) {
     return true;
 }
 
-/* The constant v on the grid: v itself, or a copy if v already has another. */
-static Value *turned(Constants *k, Value *v, Grid *grid) {
+/* The constant v on the grid: v itself, or a copy if v already has another. `integers`: NULL for
+ * the nearest ones. */
+static Value *turned(Constants *k, Value *v, Grid *grid, Array *integers) {
     if (v->grid && same_grid(v->grid, grid))
         return v;
-    const Array *real = real_data(k, v);
+    if (!integers)
+        integers = to_integers(k->c, real_data(k, v), grid);
     if (v->grid) {
-        Value *copy = value_constant(k->g, v->name, to_integers(k->c, real, grid));
+        Value *copy = value_constant(k->g, v->name, integers);
         copy->type = v->type;
         copy->grid = grid;
         return copy;
     }
-    k->original[v->id] = v->constant;
-    v->constant = to_integers(k->c, real, grid);
+    remember(k, v);
+    v->constant = integers;
     v->grid = grid;
     return v;
 }
@@ -127,6 +139,32 @@ static double least_output_scale(const Value *weight, const Value *bias, double 
     return least;
 }
 
+/* The bias takes up what rounding has taken from the mean of the results. */
+static void shift_bias(Constants *k, Node *n, int64_t channels, const double *shift) {
+    int i = rule_index(n, Q_BIAS);
+    const Value *old = ruled_constant(k->g, n, Q_BIAS);
+    if (i < 0 || (n->arg[i].kind == ARG_VALUE && (!old || old->grid)))
+        return;
+    Array *b = array_new(k->c, DT_F32, 1, &channels);
+    for (int64_t o = 0; o < channels; o++)
+        array_set(b, o, (old ? array_get(old->constant, o) : 0) + shift[o]);
+    Value *v = value_constant(k->g, old ? old->name : c_format(k->c, "%s_bias", n->name), b);
+    n->arg[i] = arg_value(v);
+}
+
+/* The weight's integers rounded with compensation, if calibration has seen enough; else NULL. */
+static Array *compensated(Constants *k, Node *n, const Value *w, const Grid *grid) {
+    if (!n->patches || w->grid || n->op->quant.weight_axis != 0)
+        return NULL;
+    int64_t channels = w->type.dim[0];
+    double *shift = NEW_ARRAY(k->c, double, channels);
+    Array *q = array_new(k->c, DT_I8, w->type.rank, w->type.dim);
+    if (!round_weights(k->c, n->patches, real_data(k, w), grid, q->data, shift))
+        return NULL;
+    shift_bias(k, n, channels, shift);
+    return q;
+}
+
 static void turn_weight(Constants *k, Node *n) {
     int i = rule_index(n, Q_WEIGHT);
     Value *w = ruled_constant(k->g, n, Q_WEIGHT);
@@ -135,7 +173,7 @@ static void turn_weight(Constants *k, Node *n) {
         return;
     Grid *grid = grid_symmetric_per_channel(k->c, real_data(k, w), n->op->quant.weight_axis, 8);
     raise_for_bias(k, n, grid, x->grid->part[0].scale);
-    n->arg[i] = arg_value(turned(k, w, grid));
+    n->arg[i] = arg_value(turned(k, w, grid, compensated(k, n, w, grid)));
 }
 
 static Grid *bias_grid(C *c, const Value *x, const Value *w, int64_t channels) {
@@ -171,7 +209,7 @@ static void turn_bias(Constants *k, Node *n) {
                        (long long)j, grid->part[j].scale);
             return;
         }
-    n->arg[i] = arg_value(turned(k, b, grid));
+    n->arg[i] = arg_value(turned(k, b, grid, NULL));
 }
 
 static void raise_output(Constants *k, Node *n) {
@@ -208,7 +246,7 @@ static void turn_operand(Constants *k, Node *n, Arg *a, QKind kind) {
         grid = node_operand(n, 0) != v ? node_operand(n, 0)->grid : n->out[0]->grid;
     if (!grid)
         grid = grid_of_range(k->c, real_data(k, v), 8);
-    *a = arg_value(turned(k, v, grid));
+    *a = arg_value(turned(k, v, grid, NULL));
 }
 
 /* A number no grid can hold. */

@@ -15,6 +15,23 @@ void observed_range(C *c, const Observed *o, ObserverKind kind, int bits, double
 void observed_range_through(C *c, const Observed *o, double (*map)(void *, double), void *user,
                             double levels, double *low, double *high);
 
+/* What the weights of n see while calibration runs (patches.c): room for so many floats; NULL if
+ * n's weights are pinned, or of another kind than those of conv2d and linear. */
+typedef struct Patches Patches;
+Patches *patches_new(C *c, const Node *n, int64_t floats);
+/* Takes its share of the input x of n, which is that of sample 0 <= sample < samples. */
+void patches_take(C *c, Patches *p, const Node *n, const Array *x, int sample, int samples);
+void patches_append(C *c, Patches *into, const Patches *from);
+int64_t patches_rows(const Patches *p);
+int64_t patches_groups(const Patches *p);
+int64_t patches_depth(const Patches *p); /* weights of one output channel */
+/* The mean of a group's inputs [depth], and all of them less it [rows][depth]. */
+void patches_moments(const Patches *p, int64_t group, double *mean, float *centred);
+/* Weights [channels][depth] as integers on the grid, errors compensated; shift[channel] gets what
+ * the result's mean has lost. False if there are no patches, or the matrices would be too large. */
+bool round_weights(C *c, const Patches *p, const Array *w, const Grid *grid, int8_t *q,
+                   double *shift);
+
 /* Affine int8 grid for [low, high] as torch's and TFLM's: scale = (high - low) / 255, zero point
  * rounded, both clamped so that 0 is exact. int16: symmetric. A range of zero gets scale 1/255. */
 Grid *grid_affine(C *c, double low, double high, int bits);

@@ -1,0 +1,142 @@
+/* Patches: samples of what the weights of a convolution or linear are multiplied with, taken while
+ * calibration runs, so that rounding can weigh the errors of weights by how the inputs vary
+ * together (rounding.c). Each sample of calibration gives the same number of patches at places
+ * that depend on nothing else, and slices are appended in the order of samples: the number of
+ * threads does not matter. */
+#include "quant/quant.h"
+
+#include <math.h>
+#include <string.h>
+
+struct Patches {
+    int64_t groups, depth; /* row: [groups][depth], depth in the order of one output's weights */
+    int64_t rows, capacity;
+    float *data;
+};
+
+typedef struct { /* a two-dimensional convolution; a linear is one of 1 x 1 taps */
+    int64_t batch, in_c, in_h, in_w, out_h, out_w, kernel_h, kernel_w, groups;
+    int64_t stride[2], padding[4], dilation[2];
+} Window;
+
+/* False if the node's weights see its input otherwise. */
+static bool window_read(const Node *n, Window *w) {
+    bool linear = node_is(n, "corten::linear");
+    if (!linear && !node_is(n, "corten::conv2d"))
+        return false;
+    const Type *x = &node_in(n, "input")->type, *k = &node_in(n, "weight")->type;
+    const Type *y = &n->out[0]->type;
+    *w = (Window){.batch = 1,
+                  .in_h = 1,
+                  .in_w = 1,
+                  .out_h = 1,
+                  .out_w = 1,
+                  .kernel_h = 1,
+                  .kernel_w = 1,
+                  .groups = 1,
+                  .stride = {1, 1},
+                  .dilation = {1, 1}};
+    if (type_count(x) == 0 || type_count(k) == 0 || type_count(y) == 0)
+        return false;
+    if (linear) {
+        w->in_c = k->dim[1];
+        w->batch = type_count(x) / w->in_c;
+        return true;
+    }
+    int last = x->rank - 1;
+    w->batch = x->dim[0];
+    w->in_c = x->dim[1];
+    w->in_w = x->dim[last];
+    w->out_w = y->dim[last];
+    w->kernel_w = k->dim[last];
+    if (last == 3) {
+        w->in_h = x->dim[2];
+        w->out_h = y->dim[2];
+        w->kernel_h = k->dim[2];
+    }
+    w->groups = node_int(n, "groups");
+    node_ints(n, "stride", w->stride, 2);
+    node_ints(n, "padding", w->padding, 4);
+    node_ints(n, "dilation", w->dilation, 2);
+    return true;
+}
+
+Patches *patches_new(C *c, const Node *n, int64_t floats) {
+    Window w;
+    const Value *weight = n->op->quant.in[1] == Q_WEIGHT ? node_in(n, "weight") : NULL;
+    if (!weight || weight->grid || !weight->constant || !window_read(n, &w))
+        return NULL;
+    Patches *p = NEW(c, Patches);
+    p->groups = w.groups;
+    p->depth = w.in_c / w.groups * w.kernel_h * w.kernel_w;
+    p->capacity = floats / (p->groups * p->depth);
+    return p->capacity > 0 ? p : NULL;
+}
+
+static void copy_patch(const Window *w, const float *x, int64_t y0, int64_t x0, float *to) {
+    for (int64_t i = 0; i < w->in_c; i++)
+        for (int64_t ky = 0; ky < w->kernel_h; ky++)
+            for (int64_t kx = 0; kx < w->kernel_w; kx++) {
+                int64_t iy = y0 + ky * w->dilation[0], ix = x0 + kx * w->dilation[1];
+                bool inside = iy >= 0 && iy < w->in_h && ix >= 0 && ix < w->in_w;
+                *to++ = inside ? x[(i * w->in_h + iy) * w->in_w + ix] : 0;
+            }
+}
+
+void patches_take(C *c, Patches *p, const Node *n, const Array *a, int sample, int samples) {
+    Window w;
+    if (a->dtype != DT_F32 || !window_read(n, &w))
+        return;
+    if (!p->data)
+        p->data = NEW_ARRAY(c, float, p->capacity * p->groups * p->depth);
+    int64_t plane = w.out_h * w.out_w, places = w.batch * plane;
+    int64_t want = p->capacity / samples > 0 ? p->capacity / samples : 1;
+    want = want < places ? want : places;
+    for (int64_t r = 0; r < want && p->rows < p->capacity; r++) {
+        /* all places, or multiples of the golden ratio: even, and on no lattice of the image */
+        double turn = fmod((double)(sample * want + r) * 0.6180339887498949, 1.0);
+        int64_t place = want == places ? r : (int64_t)(turn * (double)places);
+        const float *image = (const float *)a->data + place / plane * w.in_c * w.in_h * w.in_w;
+        int64_t at = place % plane;
+        copy_patch(&w, image, at / w.out_w * w.stride[0] - w.padding[0],
+                   at % w.out_w * w.stride[1] - w.padding[2],
+                   p->data + p->rows++ * p->groups * p->depth);
+    }
+}
+
+void patches_append(C *c, Patches *into, const Patches *from) {
+    int64_t width = into->groups * into->depth;
+    if (!into->data)
+        into->data = NEW_ARRAY(c, float, into->capacity *width);
+    int64_t room = into->capacity - into->rows;
+    int64_t rows = from->rows < room ? from->rows : room;
+    if (rows > 0)
+        memcpy(into->data + into->rows * width, from->data, (size_t)(rows * width) * sizeof(float));
+    into->rows += rows;
+}
+
+int64_t patches_rows(const Patches *p) {
+    return p->rows;
+}
+
+int64_t patches_depth(const Patches *p) {
+    return p->depth;
+}
+
+int64_t patches_groups(const Patches *p) {
+    return p->groups;
+}
+
+void patches_moments(const Patches *p, int64_t group, double *mean, float *centred) {
+    int64_t width = p->groups * p->depth;
+    for (int64_t k = 0; k < p->depth; k++)
+        mean[k] = 0;
+    for (int64_t r = 0; r < p->rows; r++)
+        for (int64_t k = 0; k < p->depth; k++)
+            mean[k] += (double)p->data[r * width + group * p->depth + k];
+    for (int64_t k = 0; k < p->depth; k++)
+        mean[k] /= (double)p->rows;
+    for (int64_t r = 0; r < p->rows; r++)
+        for (int64_t k = 0; k < p->depth; k++)
+            centred[r * p->depth + k] = p->data[r * width + group * p->depth + k] - (float)mean[k];
+}
