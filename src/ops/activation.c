@@ -166,22 +166,33 @@ static void shape_prelu(C *c, Node *n) {
     shape_same(c, n);
 }
 
-static void decompose_prelu(C *c, Graph *g, Node *n) {
-    Value *x = node_in(n, "self"), *weight = node_in(n, "weight");
-    int rank = x->type.rank > 1 ? x->type.rank - 1 : 1;
+/* The slopes shaped to broadcast along dim 1. */
+static Value *shaped_slopes(C *c, Graph *g, Node *n) {
+    Value *weight = node_in(n, "weight");
+    int x_rank = node_in(n, "self")->type.rank, rank = x_rank > 1 ? x_rank - 1 : 1;
     int64_t dim[MAX_RANK] = {type_count(&weight->type), 1, 1, 1, 1, 1, 1, 1};
-    if (weight->constant) {
-        Array *slopes = NEW(c, Array);
-        *slopes = *weight->constant;
-        slopes->rank = rank;
-        for (int k = 0; k < rank; k++)
-            slopes->dim[k] = dim[k];
-        weight = value_constant(g, weight->name, slopes);
-    } else {
-        weight = node_value(g, n, "aten::view", ARGS(arg_value(weight), arg_ints(c, rank, dim)));
+    if (!weight->constant)
+        return node_value(g, n, "aten::view", ARGS(arg_value(weight), arg_ints(c, rank, dim)));
+    Array *slopes = NEW(c, Array);
+    *slopes = *weight->constant;
+    slopes->rank = rank;
+    for (int k = 0; k < rank; k++)
+        slopes->dim[k] = dim[k];
+    return value_constant(g, weight->name, slopes);
+}
+
+/* Slopes that are computed in the graph make max(x, 0) + slope * min(x, 0). */
+static void decompose_prelu(C *c, Graph *g, Node *n) {
+    Arg x = arg_value(node_in(n, "self")), slopes = arg_value(shaped_slopes(c, g, n));
+    if (slopes.u.value->constant) {
+        value_replace(g, n->out[0], node_value(g, n, "aten::_prelu_kernel", ARGS(x, slopes)));
+        return;
     }
-    Value *y = node_value(g, n, "aten::_prelu_kernel", ARGS(arg_value(x), arg_value(weight)));
-    value_replace(g, n->out[0], y);
+    Value *above = node_value(g, n, "aten::relu", ARGS(x));
+    Value *below = node_value(g, n, "aten::clamp_max", ARGS(x, arg_int(0)));
+    below = node_value(g, n, "aten::mul.Tensor", ARGS(arg_value(below), slopes));
+    value_replace(g, n->out[0],
+                  node_value(g, n, "aten::add.Tensor", ARGS(arg_value(above), arg_value(below))));
 }
 
 static const Op rows[] = {

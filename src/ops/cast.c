@@ -20,6 +20,29 @@ static void shape_dropout(C *c, Node *n) {
                    "dropout with train=True is random: export the model in eval mode");
 }
 
+/* At inference: the input, and a mask that keeps everything. */
+static void shape_native_dropout(C *c, Node *n) {
+    shape_same(c, n);
+    n->out[1]->type = n->out[0]->type;
+    n->out[1]->type.dtype = DT_BOOL;
+    if ((!node_has(n, "train") || node_bool(n, "train")) && node_double(n, "p") > 0)
+        diag_error(c, DIAG_MODEL, &n->loc,
+                   "native_dropout in training is random: export the model in eval mode");
+}
+
+static void eval_native_dropout(C *c, Node *n) {
+    eval_identity(c, n);
+    Array *mask = eval_out(c, n, 1);
+    memset(mask->data, 1, (size_t)array_bytes(mask));
+}
+
+static void decompose_native_dropout(C *c, Graph *g, Node *n) {
+    Array *mask = array_new(c, DT_BOOL, n->out[1]->type.rank, n->out[1]->type.dim);
+    memset(mask->data, 1, (size_t)array_bytes(mask));
+    value_replace(g, n->out[0], node_in(n, "input"));
+    value_replace(g, n->out[1], value_constant(g, n->out[1]->name, mask));
+}
+
 /* ---- conversions -------------------------------------------------------------------------- */
 
 static double map_to_copy(const Node *n, const double *in) {
@@ -144,6 +167,10 @@ static const Op rows[] = {
     {.schema = "aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor", DROPOUT},
     {.schema = "aten::feature_dropout(Tensor input, float p, bool train) -> Tensor", DROPOUT},
     {.schema = "aten::feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor", DROPOUT},
+    {.schema = "aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
+     .shape = shape_native_dropout,
+     .eval = eval_native_dropout,
+     .decompose = decompose_native_dropout},
     {.schema = "aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, "
                "Device? device=None, bool? pin_memory=None, bool non_blocking=False, "
                "MemoryFormat? memory_format=None) -> Tensor",

@@ -273,6 +273,16 @@ static bool constants_are_finite(Constants *k, const Node *n) {
     return true;
 }
 
+/* Constants that the model gives out as they are. */
+static void turn_outputs(Constants *k) {
+    for (int i = 0; i < k->g->output_count; i++) {
+        Arg *a = &k->g->output[i];
+        Value *v = a->kind == ARG_VALUE && value_is_fixed(k->g, a->u.value) ? a->u.value : NULL;
+        if (v && dtype_is_float(v->type.dtype) && !v->grid)
+            *a = arg_value(turned(k, v, grid_of_range(k->c, real_data(k, v), 8)));
+    }
+}
+
 void quantize_constants(C *c, Graph *g) {
     Constants k = {.c = c, .g = g, .original_count = g->value_count};
     k.original = NEW_ARRAY(c, Array *, g->value_count);
@@ -288,4 +298,5 @@ void quantize_constants(C *c, Graph *g) {
                 turn_operand(&k, n, &n->arg[i], kind);
         }
     }
+    turn_outputs(&k);
 }

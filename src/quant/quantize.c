@@ -297,6 +297,8 @@ static void give_grid(Sets *s, Value *v) {
         const Grid *in = scaling ? node_operand(def, 0)->grid : NULL;
         s->grid[root] = in ? grid_scaled(s->c, in, factor) : grid_from_seen(s, root);
     }
+    if (!s->grid[root] && type_count(&v->type) == 0)
+        s->grid[root] = grid_affine(s->c, 0, 0, 8); /* nothing to hold */
     if (s->grid[root]) {
         v->grid = s->grid[root];
         return;

@@ -219,7 +219,8 @@ static void choices_and_prelu_round_once(void **state) {
     check_operator("where.Scalar", "*", HALF);
     check_operator("masked_fill.Scalar", "*", HALF);
     check_operator("masked_fill.Tensor", "*", HALF);
-    check_operator("prelu", "*", HALF);
+    check_operator("prelu", "per_channel", HALF);
+    check_operator("prelu", "rank_2", HALF);
     check_operator("_prelu_kernel", "shaped", HALF);
 }
 
@@ -228,6 +229,7 @@ static void operators_taken_apart_are_within_a_step(void **state) {
     static const char *const ops[] = {"addcmul",     "addcdiv",         "lerp.Tensor",
                                       "lerp.Scalar", "clamp.Tensor",    "clip.Tensor",
                                       "to.dtype",    "clamp_min.Tensor"};
+    check_operator("prelu", "computed_slopes", 1);
     for (size_t k = 0; k < COUNT_OF(ops); k++)
         check_operator(ops[k], text_equal(ops[k], "to.dtype") ? "int64_to_*" : "*", 1);
 }
