@@ -279,7 +279,7 @@ static void turn_outputs(Constants *k) {
         Arg *a = &k->g->output[i];
         Value *v = a->kind == ARG_VALUE && value_is_fixed(k->g, a->u.value) ? a->u.value : NULL;
         if (v && dtype_is_float(v->type.dtype) && !v->grid)
-            *a = arg_value(turned(k, v, grid_of_range(k->c, real_data(k, v), 8)));
+            *a = arg_value(turned(k, v, grid_of_range(k->c, real_data(k, v), 8), NULL));
     }
 }
 
