@@ -1,0 +1,471 @@
+/* The layers: calls as lowering makes them, for the shapes that CMSIS-NN was counted with, and
+ * those that only networks have. Zero points are -128, so the input offset is 128 and clamps are
+ * -128..127, as there. */
+#include "bench.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CONV(name, h, w, c, n, kh, kw, stride, pad)                                                \
+    { name, CTN_KERNEL_conv2d_s8, h, w, c, n, kh, kw, stride, pad }
+#define DEPTHWISE(name, h, w, c, kh, kw, stride, pad)                                              \
+    { name, CTN_KERNEL_depthwise_conv2d_s8, h, w, c, c, kh, kw, stride, pad }
+#define LINEAR(name, depth, columns)                                                               \
+    { name, CTN_KERNEL_linear_s8, 1, 1, depth, columns, 1, 1, 1, 0 }
+#define FLAT(name, kernel, count)                                                                  \
+    { name, CTN_KERNEL_##kernel, 1, 1, count, count, 1, 1, 1, 0 }
+#define POOL(name, kernel, h, w, c, k, stride, pad)                                                \
+    { name, CTN_KERNEL_##kernel, h, w, c, c, k, k, stride, pad }
+
+/* An output has (in + 2 * pad - k) / stride + 1 places; where that leaves one side unpadded, the
+ * table's pad is the smaller one and `in` counts (SAME padding with even sizes). */
+const Layer layer_table[] = {
+    CONV("conv3x3_s1_16x16x16_16", 16, 16, 16, 16, 3, 3, 1, 1),
+    CONV("conv3x3_s1_32x32x3_16", 32, 32, 3, 16, 3, 3, 1, 1),
+    CONV("conv3x3_s1_8x8x64_64", 8, 8, 64, 64, 3, 3, 1, 1),
+    CONV("conv3x3_s2_48x48x8_16", 48, 48, 8, 16, 3, 3, 2, 0),
+    CONV("conv1x1_16x16x32_64", 16, 16, 32, 64, 1, 1, 1, 0),
+    CONV("conv1x1_25x5x64_64", 25, 5, 64, 64, 1, 1, 1, 0),
+    CONV("conv1x1_6x6x128_128", 6, 6, 128, 128, 1, 1, 1, 0),
+    CONV("conv1x1_40x40x64_64", 40, 40, 64, 64, 1, 1, 1, 0),
+    CONV("conv10x4_s2_49x10x1_64", 49, 10, 1, 64, 10, 4, 2, 4),
+    /* a depthwise layer of one channel is a convolution */
+    CONV("dw10x4_s2_49x10x1_m64", 49, 10, 1, 64, 10, 4, 2, 4),
+    DEPTHWISE("dw3x3_s1_25x5x64", 25, 5, 64, 3, 3, 1, 1),
+    DEPTHWISE("dw3x3_s1_48x48x8", 48, 48, 8, 3, 3, 1, 1),
+    DEPTHWISE("dw3x3_s2_12x12x64", 12, 12, 64, 3, 3, 2, 0),
+    DEPTHWISE("dw3x3_s1_40x40x32", 40, 40, 32, 3, 3, 1, 1),
+    DEPTHWISE("dw5x5_s1_20x20x40", 20, 20, 40, 5, 5, 1, 2),
+    LINEAR("fc_640_128_pertensor", 640, 128),
+    LINEAR("fc_640_128_perchannel", 640, 128),
+    LINEAR("fc_128_128_pertensor", 128, 128),
+    LINEAR("fc_128_128_perchannel", 128, 128),
+    LINEAR("fc_64_12_pertensor", 64, 12),
+    LINEAR("fc_64_12_perchannel", 64, 12),
+    LINEAR("fc_4000_12_pertensor", 4000, 12),
+    LINEAR("fc_4000_12_perchannel", 4000, 12),
+    FLAT("add_8192", add_s8, 8192),
+    FLAT("mul_8192", mul_s8, 8192),
+    POOL("avgpool8x8_8x8x64", avg_pool2d_s8, 8, 8, 64, 8, 1, 0),
+    POOL("maxpool2x2_s2_32x32x16", max_pool2d_s8, 32, 32, 16, 2, 2, 0),
+    POOL("maxpool5x5_s1p2_20x20x64", max_pool2d_s8, 20, 20, 64, 5, 1, 2),
+    {"softmax_1x12", CTN_KERNEL_softmax_s8, 1, 1, 12, 12, 1, 1, 1, 0},
+    {"softmax_196x196", CTN_KERNEL_softmax_s8, 196, 1, 196, 196, 1, 1, 1, 0},
+    /* rows, depth, columns; pad: the right operand's zero point */
+    {"bmm_16x32x16_rhs0", CTN_KERNEL_matmul_s8, 16, 1, 32, 16, 1, 1, 1, 0},
+    {"bmm_16x32x16_rhsoff", CTN_KERNEL_matmul_s8, 16, 1, 32, 16, 1, 1, 1, 7},
+    {"tconv2x2_s2_8x8x32_16", CTN_KERNEL_conv_transpose2d_s8, 8, 8, 32, 16, 2, 2, 2, 0},
+    {"transpose_nhwc_nchw_16x16x32", CTN_KERNEL_copy, 16, 16, 32, 32, 1, 1, 1, 0},
+    FLAT("lut_plain_8192", table_s8, 8192),
+    FLAT("lut_executorch_8192", table_s8, 8192),
+    /* of the networks alone */
+    CONV("conv3x3_s1_32x32x16_16", 32, 32, 16, 16, 3, 3, 1, 1),
+    CONV("conv3x3_s2_32x32x16_32", 32, 32, 16, 32, 3, 3, 2, 0),
+    CONV("conv3x3_s1_16x16x32_32", 16, 16, 32, 32, 3, 3, 1, 1),
+    CONV("conv1x1_s2_32x32x16_32", 32, 32, 16, 32, 1, 1, 2, 0),
+    CONV("conv3x3_s2_16x16x32_64", 16, 16, 32, 64, 3, 3, 2, 0),
+    CONV("conv1x1_s2_16x16x32_64", 16, 16, 32, 64, 1, 1, 2, 0),
+    CONV("conv3x3_s2_96x96x3_8", 96, 96, 3, 8, 3, 3, 2, 0),
+    CONV("conv1x1_48x48x8_16", 48, 48, 8, 16, 1, 1, 1, 0),
+    CONV("conv1x1_24x24x16_32", 24, 24, 16, 32, 1, 1, 1, 0),
+    CONV("conv1x1_24x24x32_32", 24, 24, 32, 32, 1, 1, 1, 0),
+    CONV("conv1x1_12x12x32_64", 12, 12, 32, 64, 1, 1, 1, 0),
+    CONV("conv1x1_12x12x64_64", 12, 12, 64, 64, 1, 1, 1, 0),
+    CONV("conv1x1_6x6x64_128", 6, 6, 64, 128, 1, 1, 1, 0),
+    CONV("conv1x1_3x3x128_256", 3, 3, 128, 256, 1, 1, 1, 0),
+    CONV("conv1x1_3x3x256_256", 3, 3, 256, 256, 1, 1, 1, 0),
+    DEPTHWISE("dw3x3_s2_48x48x16", 48, 48, 16, 3, 3, 2, 0),
+    DEPTHWISE("dw3x3_s1_24x24x32", 24, 24, 32, 3, 3, 1, 1),
+    DEPTHWISE("dw3x3_s2_24x24x32", 24, 24, 32, 3, 3, 2, 0),
+    DEPTHWISE("dw3x3_s1_12x12x64", 12, 12, 64, 3, 3, 1, 1),
+    DEPTHWISE("dw3x3_s1_6x6x128", 6, 6, 128, 3, 3, 1, 1),
+    DEPTHWISE("dw3x3_s2_6x6x128", 6, 6, 128, 3, 3, 2, 0),
+    DEPTHWISE("dw3x3_s1_3x3x256", 3, 3, 256, 3, 3, 1, 1),
+    POOL("avgpool25x5_25x5x64", avg_pool2d_s8, 25, 5, 64, 25, 1, 0),
+    POOL("avgpool3x3_3x3x256", avg_pool2d_s8, 3, 3, 256, 3, 1, 0),
+    LINEAR("fc_64_10", 64, 10),
+    LINEAR("fc_256_2", 256, 2),
+    LINEAR("fc_128_8", 128, 8),
+    LINEAR("fc_8_128", 8, 128),
+    LINEAR("fc_128_640", 128, 640),
+    FLAT("add_16384", add_s8, 16384),
+    FLAT("add_4096", add_s8, 4096),
+};
+const int layer_count = COUNT_OF(layer_table);
+
+/* The four of MLPerf Tiny. Clamps are in the producers. */
+const Network network_table[] = {
+    {"kws_dscnn",
+     {{"conv10x4_s2_49x10x1_64", 1},
+      {"dw3x3_s1_25x5x64", 4},
+      {"conv1x1_25x5x64_64", 4},
+      {"avgpool25x5_25x5x64", 1},
+      {"fc_64_12_perchannel", 1},
+      {"softmax_1x12", 1}}},
+    {"ic_resnet8",
+     {{"conv3x3_s1_32x32x3_16", 1},
+      {"conv3x3_s1_32x32x16_16", 2},
+      {"add_16384", 1},
+      {"conv3x3_s2_32x32x16_32", 1},
+      {"conv3x3_s1_16x16x32_32", 1},
+      {"conv1x1_s2_32x32x16_32", 1},
+      {"add_8192", 1},
+      {"conv3x3_s2_16x16x32_64", 1},
+      {"conv3x3_s1_8x8x64_64", 1},
+      {"conv1x1_s2_16x16x32_64", 1},
+      {"add_4096", 1},
+      {"avgpool8x8_8x8x64", 1},
+      {"fc_64_10", 1},
+      {"softmax_1x12", 1}}},
+    {"vww_mobilenet025",
+     {{"conv3x3_s2_96x96x3_8", 1}, {"dw3x3_s1_48x48x8", 1},    {"conv1x1_48x48x8_16", 1},
+      {"dw3x3_s2_48x48x16", 1},    {"conv1x1_24x24x16_32", 1}, {"dw3x3_s1_24x24x32", 1},
+      {"conv1x1_24x24x32_32", 1},  {"dw3x3_s2_24x24x32", 1},   {"conv1x1_12x12x32_64", 1},
+      {"dw3x3_s1_12x12x64", 1},    {"conv1x1_12x12x64_64", 1}, {"dw3x3_s2_12x12x64", 1},
+      {"conv1x1_6x6x64_128", 1},   {"dw3x3_s1_6x6x128", 5},    {"conv1x1_6x6x128_128", 5},
+      {"dw3x3_s2_6x6x128", 1},     {"conv1x1_3x3x128_256", 1}, {"dw3x3_s1_3x3x256", 1},
+      {"conv1x1_3x3x256_256", 1},  {"avgpool3x3_3x3x256", 1},  {"fc_256_2", 1},
+      {"softmax_1x12", 1}}},
+    {"ad_autoencoder",
+     {{"fc_640_128_perchannel", 1},
+      {"fc_128_128_perchannel", 6},
+      {"fc_128_8", 1},
+      {"fc_8_128", 1},
+      {"fc_128_640", 1}}},
+};
+const int network_count = COUNT_OF(network_table);
+
+int layer_find(const char *name) {
+    for (int i = 0; i < layer_count; i++)
+        if (strcmp(layer_table[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+typedef struct {
+    C *c;
+    Graph *g;
+    Call *call;
+    const Layer *layer;
+    uint64_t state;
+    int64_t macs;
+} Maker;
+
+static uint32_t next(Maker *m) { /* xorshift64* */
+    m->state ^= m->state >> 12;
+    m->state ^= m->state << 25;
+    m->state ^= m->state >> 27;
+    return (uint32_t)((m->state * 0x2545f4914f6cdd1dULL) >> 32);
+}
+
+static void input(Maker *m, uint32_t *field, int64_t count) {
+    call_in(m->call, field, value_new(m->g, "input", type_make(DT_I8, 1, &count)));
+}
+
+static void output(Maker *m, uint32_t *field, int64_t count) {
+    call_out(m->call, field, value_new(m->g, "output", type_make(DT_I8, 1, &count)));
+}
+
+/* A factor that brings sums of `depth` products of random bytes near the output's range. */
+static int32_t shift_of(int64_t depth) {
+    int bits = 0;
+    while (((int64_t)1 << bits) < depth)
+        bits++;
+    return -7 - bits / 2;
+}
+
+static int32_t factor(Maker *m) {
+    return (int32_t)(0x40000000u | (next(m) >> 2));
+}
+
+static void channels(Maker *m, int64_t count, int64_t depth, uint32_t *weights, uint32_t *bias,
+                     uint32_t *multiplier, uint32_t *shift) {
+    int8_t *w = NEW_ARRAY(m->c, int8_t, count * depth), *s = NEW_ARRAY(m->c, int8_t, count);
+    int32_t *b = NEW_ARRAY(m->c, int32_t, count), *f = NEW_ARRAY(m->c, int32_t, count);
+    for (int64_t i = 0; i < count * depth; i++)
+        w[i] = (int8_t)(next(m) % 255 - 127);
+    for (int64_t i = 0; i < count; i++) {
+        b[i] = (int32_t)(next(m) % 2000) - 1000;
+        f[i] = factor(m);
+        s[i] = (int8_t)shift_of(depth);
+    }
+    call_const(m->call, weights, "weight", DT_I8, w, count * depth, 4);
+    call_const(m->call, bias, "bias", DT_I32, b, 4 * count, 4);
+    call_const(m->call, multiplier, "multiplier", DT_I32, f, 4 * count, 4);
+    call_const(m->call, shift, "shift", DT_I8, s, count, 1);
+}
+
+/* ---- calls --------------------------------------------------------------------------------- */
+
+/* With `pad` on the side where it is smaller: TensorFlow's SAME for even sizes and stride 2. */
+static int32_t places(int32_t in, int32_t k, int32_t stride, int32_t pad) {
+    bool same = stride > 1 && in > k;
+    return same ? (in + stride - 1) / stride : (in + 2 * pad - k) / stride + 1;
+}
+
+#define WINDOW(a, l)                                                                               \
+    do {                                                                                           \
+        (a)->batches = 1;                                                                          \
+        (a)->in_h = (l)->h;                                                                        \
+        (a)->in_w = (l)->w;                                                                        \
+        (a)->kernel_h = (l)->kh;                                                                   \
+        (a)->kernel_w = (l)->kw;                                                                   \
+        (a)->stride_h = (a)->stride_w = (l)->stride;                                               \
+        (a)->pad_top = (l)->pad;                                                                   \
+        (a)->pad_left = (l)->kw < (l)->kh ? 1 : (l)->pad;                                          \
+        (a)->out_h = places((l)->h, (l)->kh, (l)->stride, (l)->pad);                               \
+        (a)->out_w = places((l)->w, (l)->kw, (l)->stride, (a)->pad_left);                          \
+        (a)->clamp_min = -128;                                                                     \
+        (a)->clamp_max = 127;                                                                      \
+    } while (0)
+
+#define CONVOLUTION(m, a, l, depth)                                                                \
+    do {                                                                                           \
+        WINDOW(a, l);                                                                              \
+        (a)->in_c = (l)->c;                                                                        \
+        (a)->out_c = (l)->n;                                                                       \
+        (a)->dilation_h = (a)->dilation_w = 1;                                                     \
+        (a)->input_zero_point = (a)->output_zero_point = -128;                                     \
+        channels(m, (l)->n, depth, &(a)->weights, &(a)->bias, &(a)->multiplier, &(a)->shift);      \
+        input(m, &(a)->input, (int64_t)(l)->h *(l)->w *(l)->c);                                    \
+        (m)->macs = (int64_t)(a)->out_h * (a)->out_w * (l)->n * (depth);                           \
+    } while (0)
+
+static void conv2d_s8(Maker *m) {
+    CtnConv2dS8Args *a = m->call->args;
+    a->groups = 1;
+    CONVOLUTION(m, a, m->layer, m->layer->kh * m->layer->kw * m->layer->c);
+    output(m, &a->output, (int64_t)a->out_h * a->out_w * a->out_c);
+}
+
+static void conv_transpose2d_s8(Maker *m) {
+    CtnConv2dS8Args *a = m->call->args;
+    const Layer *l = m->layer;
+    a->groups = 1;
+    CONVOLUTION(m, a, l, l->kh * l->kw * l->c);
+    a->out_h = l->h * l->stride;
+    a->out_w = l->w * l->stride;
+    m->macs = (int64_t)l->h * l->w * l->c * l->n * l->kh * l->kw;
+    output(m, &a->output, (int64_t)a->out_h * a->out_w * a->out_c);
+}
+
+static void depthwise_conv2d_s8(Maker *m) {
+    CtnDepthwiseConv2dS8Args *a = m->call->args;
+    CONVOLUTION(m, a, m->layer, m->layer->kh * m->layer->kw);
+    output(m, &a->output, (int64_t)a->out_h * a->out_w * a->out_c);
+}
+
+static void linear_s8(Maker *m) {
+    CtnLinearS8Args *a = m->call->args;
+    a->rows = 1;
+    a->depth = m->layer->c;
+    a->columns = m->layer->n;
+    a->input_zero_point = a->output_zero_point = a->clamp_min = -128;
+    a->clamp_max = 127;
+    channels(m, a->columns, a->depth, &a->weights, &a->bias, &a->multiplier, &a->shift);
+    input(m, &a->input, a->depth);
+    output(m, &a->output, a->columns);
+    m->macs = (int64_t)a->depth * a->columns;
+}
+
+static void matmul_s8(Maker *m) {
+    CtnMatmulS8Args *a = m->call->args;
+    const Layer *l = m->layer;
+    for (int d = 0; d < 4; d++)
+        a->batch[d] = 1;
+    a->rows = l->h;
+    a->depth = a->lhs_row_stride = a->rhs_column_stride = l->c;
+    a->columns = l->n;
+    a->lhs_depth_stride = a->rhs_depth_stride = 1;
+    a->lhs_zero_point = a->output_zero_point = a->clamp_min = -128;
+    a->rhs_zero_point = l->pad;
+    a->clamp_max = 127;
+    a->multiplier = factor(m);
+    a->shift = shift_of(a->depth);
+    input(m, &a->lhs, (int64_t)a->rows * a->depth);
+    input(m, &a->rhs, (int64_t)a->depth * a->columns);
+    output(m, &a->output, (int64_t)a->rows * a->columns);
+    m->macs = (int64_t)a->rows * a->depth * a->columns;
+}
+
+#define FLAT_OPERANDS(a, count)                                                                    \
+    do {                                                                                           \
+        for (int d = 0; d < 6; d++) {                                                              \
+            (a)->dim[d] = d < 5 ? 1 : (count);                                                     \
+            (a)->a_stride[d] = (a)->b_stride[d] = d == 5;                                          \
+        }                                                                                          \
+        (a)->a_zero_point = 3;                                                                     \
+        (a)->b_zero_point = -5;                                                                    \
+        (a)->output_zero_point = (a)->clamp_min = -128;                                            \
+        (a)->clamp_max = 127;                                                                      \
+    } while (0)
+
+static void add_s8(Maker *m) {
+    CtnAddS8Args *a = m->call->args;
+    FLAT_OPERANDS(a, m->layer->c);
+    const double scale_a = 0.021, scale_b = 0.034, scale_out = 0.045, twice = 2 * scale_b;
+    a->left_shift = 20;
+    multiplier_from(scale_a / twice, &a->a_multiplier, &a->a_shift);
+    multiplier_from(scale_b / twice, &a->b_multiplier, &a->b_shift);
+    multiplier_from(twice / (ldexp(1, 20) * scale_out), &a->output_multiplier, &a->output_shift);
+    input(m, &a->a, m->layer->c);
+    input(m, &a->b, m->layer->c);
+    output(m, &a->output, m->layer->c);
+    m->macs = m->layer->c;
+}
+
+static void mul_s8(Maker *m) {
+    CtnMulS8Args *a = m->call->args;
+    FLAT_OPERANDS(a, m->layer->c);
+    multiplier_from(0.011, &a->multiplier, &a->shift);
+    input(m, &a->a, m->layer->c);
+    input(m, &a->b, m->layer->c);
+    output(m, &a->output, m->layer->c);
+    m->macs = m->layer->c;
+}
+
+static void max_pool2d_s8(Maker *m) {
+    CtnMaxPool2dS8Args *a = m->call->args;
+    WINDOW(a, m->layer);
+    a->pad_left = m->layer->pad;
+    a->channels = m->layer->c;
+    a->dilation_h = a->dilation_w = 1;
+    input(m, &a->input, (int64_t)a->in_h * a->in_w * a->channels);
+    m->macs = (int64_t)a->out_h * a->out_w * a->channels;
+    output(m, &a->output, m->macs);
+}
+
+static void avg_pool2d_s8(Maker *m) {
+    CtnAvgPool2dS8Args *a = m->call->args;
+    WINDOW(a, m->layer);
+    a->kernel_w = m->layer->w;
+    a->out_h = a->out_w = 1;
+    a->channels = m->layer->c;
+    input(m, &a->input, (int64_t)a->in_h * a->in_w * a->channels);
+    m->macs = a->channels;
+    output(m, &a->output, m->macs);
+}
+
+static void softmax_s8(Maker *m) {
+    CtnSoftmaxS8Args *a = m->call->args;
+    a->rows = m->layer->h;
+    a->row_size = m->layer->c;
+    a->multiplier = 1536000000; /* a scale of about 0.18 */
+    a->shift = 23;
+    a->diff_min = -124;
+    m->macs = (int64_t)a->rows * a->row_size;
+    input(m, &a->input, m->macs);
+    output(m, &a->output, m->macs);
+}
+
+static void table_s8(Maker *m) {
+    CtnTableS8Args *a = m->call->args;
+    int8_t entry[256];
+    for (int i = 0; i < 256; i++)
+        entry[i] = (int8_t)next(m);
+    a->count = m->layer->c;
+    a->entry_size = 1;
+    call_const(m->call, &a->table, "table", DT_I8, entry, sizeof entry, 1);
+    input(m, &a->input, a->count);
+    output(m, &a->output, a->count);
+    m->macs = a->count;
+}
+
+static void copy(Maker *m) { /* [h][w][c] to [c][h][w] */
+    CtnCopyArgs *a = m->call->args;
+    const Layer *l = m->layer;
+    for (int d = 0; d < 8; d++)
+        a->dim[d] = 1;
+    a->element_size = 1;
+    a->dim[6] = l->c;
+    a->dim[7] = l->h * l->w;
+    a->in_stride[6] = 1;
+    a->in_stride[7] = l->c;
+    a->out_stride[6] = l->h * l->w;
+    a->out_stride[7] = 1;
+    m->macs = (int64_t)l->h * l->w * l->c;
+    input(m, &a->input, m->macs);
+    output(m, &a->output, m->macs);
+}
+
+static void make(Maker *m) {
+    switch (m->layer->kernel) {
+#define MAKE(name)                                                                                 \
+    case CTN_KERNEL_##name:                                                                        \
+        name(m);                                                                                   \
+        break
+        MAKE(conv2d_s8);
+        MAKE(conv_transpose2d_s8);
+        MAKE(depthwise_conv2d_s8);
+        MAKE(linear_s8);
+        MAKE(matmul_s8);
+        MAKE(add_s8);
+        MAKE(mul_s8);
+        MAKE(max_pool2d_s8);
+        MAKE(avg_pool2d_s8);
+        MAKE(softmax_s8);
+        MAKE(table_s8);
+        MAKE(copy);
+    default:
+        break;
+    }
+}
+
+/* ---- placing ------------------------------------------------------------------------------- */
+
+static void place(Placed *p) {
+    for (int i = 0; i < p->call->ref_count; i++) {
+        const CallRef *ref = &p->call->ref[i];
+        Buffer *b = ref->buffer;
+        bool constant = b->kind == BUFFER_CONSTANT;
+        int64_t *top = constant ? &p->weights_bytes : &p->arena_bytes;
+        b->region = constant ? CTN_WEIGHTS : CTN_ARENA;
+        b->offset = *top;
+        *top = (b->offset + b->bytes + 15) / 16 * 16;
+        uint32_t value = CTN_REF(b->region, b->offset + ref->offset);
+        memcpy((char *)p->call->args + ref->field_offset, &value, sizeof value);
+        if (b->kind == BUFFER_SCRATCH) {
+            p->scratch_bytes = b->bytes;
+        } else if (ref->writes) {
+            p->output = b->offset;
+            p->output_bytes = b->bytes;
+        }
+    }
+}
+
+static uint8_t *image(C *c, int64_t bytes) {
+    uint8_t *p = c_alloc(c, (size_t)bytes + 64);
+    return p + (64 - (uintptr_t)p % 64) % 64;
+}
+
+static void fill(Maker *m, Placed *p) {
+    p->arena = image(m->c, p->arena_bytes);
+    p->weights = image(m->c, p->weights_bytes);
+    memset(p->arena, 0, (size_t)p->arena_bytes);
+    memset(p->weights, 0, (size_t)p->weights_bytes);
+    for (int i = 0; i < p->call->ref_count; i++) {
+        const CallRef *ref = &p->call->ref[i];
+        Buffer *b = ref->buffer;
+        if (b->kind == BUFFER_CONSTANT)
+            memcpy(p->weights + b->offset, b->data, (size_t)b->bytes);
+        else if (!ref->writes)
+            for (int64_t k = 0; k < b->bytes; k++) /* the same in every variant */
+                p->arena[b->offset + k] =
+                    (uint8_t)((uint32_t)(k * 37 + ref->field_offset * 11) * 2654435761u >> 24);
+    }
+}
+
+Placed *layer_place(C *c, const Layer *layer, const char *isa) {
+    Maker m = {.c = c, .g = graph_new(c, "bench"), .layer = layer, .state = 0x9e3779b97f4a7c15ULL};
+    Placed *p = NEW(c, Placed);
+    p->call = m.call = call_new(c, m.g, NULL, layer->kernel);
+    make(&m);
+    p->macs = m.macs;
+    p->call->variant = variant_choose(p->call, isa);
+    p->call->variant->pack(c, m.g, p->call);
+    place(p);
+    fill(&m, p);
+    return p;
+}
