@@ -367,6 +367,21 @@ typedef enum {
 #define CTN_QUANTIZE_S16_FIELDS(REF, INT, INTS) CTN_QUANTIZE_S8_FIELDS(REF, INT, INTS)
 #define CTN_DEQUANTIZE_S16_FIELDS(REF, INT, INTS) CTN_DEQUANTIZE_S8_FIELDS(REF, INT, INTS)
 
+/* Elements at places known only at run time: out[o][k][i] = in[o][indices[k]][i] over outer, count
+ * and inner (in has `rows` in the middle), or with `each` in[o][indices[o][k][i]][i]. Indices have
+ * index_size 4 or 8 bytes; negative ones count from the end, those beyond are kept inside. */
+#define CTN_TAKE_FIELDS(REF, INT, INTS)                                                            \
+    REF(input)                                                                                     \
+    REF(indices) REF(output) INT(element_size) INT(index_size) INT(outer) INT(rows) INT(count)     \
+        INT(inner) INT(each)
+
+/* Channels last. rows[out_h] and columns[out_w] say between which two inputs an output lies:
+ * low << 13 | weight of low + 1 (or of the last), 0..4096. */
+#define CTN_UPSAMPLE_BILINEAR2D_S8_FIELDS(REF, INT, INTS)                                          \
+    REF(input)                                                                                     \
+    REF(output)                                                                                    \
+    REF(rows) REF(columns) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w)
+
 /* KERNEL(name, Struct, FIELDS) */
 #define CTN_KERNELS(KERNEL)                                                                        \
     KERNEL(conv2d_s8, Conv2dS8, CTN_CONV2D_S8_FIELDS)                                              \
@@ -396,6 +411,8 @@ typedef enum {
     KERNEL(copy, Copy, CTN_COPY_FIELDS)                                                            \
     KERNEL(gather, Gather, CTN_GATHER_FIELDS)                                                      \
     KERNEL(fill, Fill, CTN_FILL_FIELDS)                                                            \
+    KERNEL(take, Take, CTN_TAKE_FIELDS)                                                            \
+    KERNEL(upsample_bilinear2d_s8, UpsampleBilinear2dS8, CTN_UPSAMPLE_BILINEAR2D_S8_FIELDS)        \
     KERNEL(max_pool2d_s8, MaxPool2dS8, CTN_MAX_POOL2D_S8_FIELDS)                                   \
     KERNEL(avg_pool2d_s8, AvgPool2dS8, CTN_AVG_POOL2D_S8_FIELDS)                                   \
     KERNEL(reduce_sum_s8, ReduceSumS8, CTN_REDUCE_SUM_S8_FIELDS)                                   \

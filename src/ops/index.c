@@ -1,8 +1,8 @@
-/* Reading and writing at places that index tensors name. A read is data movement: each row lists
- * the source of every output element, so with constant indices it lowers like any other. A write
- * lists what goes where; with constant indices it becomes a strided write if the places are evenly
- * spaced, else a read from `self` and the written values side by side. Indices that depend on
- * data have a float reference only. */
+/* Reading and writing at places that index tensors name. Each row lists the source of every output
+ * element, or what goes where. With constant indices a read becomes data movement (elements), and a
+ * write a strided one if the places are evenly spaced, else a read from `self` and the written
+ * values side by side. Reads at places that depend on data become `take`; such writes are
+ * refused. */
 #include "ops/ops.h"
 
 #include <string.h>
@@ -221,18 +221,60 @@ static void read_eval(C *c, Node *n, SourcesOf *of) {
         elements_copy(out, i, in, source[i], 1);
 }
 
-static void read_lower(C *c, Graph *g, Node *n) {
+/* A read as rows x inner elements of `outer` parts, at indices along the rows: what take does. */
+typedef struct {
+    int64_t outer, rows, inner;
+    bool each; /* an index for each element instead of each row */
+    const Value *index;
+} Along;
+
+typedef bool AlongOf(C *c, const Node *n, Along *a);
+
+static bool along_dim(const Node *n, int dim, const Value *index, Along *a) {
+    const Type *t = &movement_input(n)->type;
+    *a = (Along){.outer = dims_count(dim, t->dim), .rows = 1, .inner = 1, .index = index};
+    if (t->rank > 0) {
+        a->rows = t->dim[dim];
+        a->inner = dims_count(t->rank - dim - 1, t->dim + dim + 1);
+    }
+    return true;
+}
+
+static bool reads_constants(const Node *n) {
     for (int k = 1; k < node_operand_count(n); k++)
-        if (!node_operand(n, k)->constant) {
-            movement_refuse(c, n, "no integer form: %s", data_dependent);
-            return;
-        }
-    lower_movement(c, g, n);
+        if (!node_operand(n, k)->constant)
+            return false;
+    return true;
+}
+
+static void read_decompose(C *c, Graph *g, Node *n, SourcesOf *of, AlongOf *along_of) {
+    Value *self = movement_input(n), *out = n->out[0];
+    Arg dims = arg_ints(c, out->type.rank, out->type.dim);
+    Along a;
+    if (reads_constants(n)) {
+        const int64_t *source = of(c, n, false);
+        Array *number = array_new(c, DT_I32, out->type.rank, out->type.dim);
+        for (int64_t i = 0; source && i < array_count(number); i++)
+            array_set_int(number, i, source[i]);
+        if (source)
+            value_replace(g, out,
+                          MAKE("corten::elements", arg_value(self),
+                               arg_value(value_constant(g, "places", number))));
+        return;
+    }
+    if (!along_of(c, n, &a))
+        return;
+    Value *v = MAKE("corten::take", arg_value(self), arg_value((Value *)(uintptr_t)a.index),
+                    arg_int(a.outer), arg_int(a.rows), arg_int(a.inner), arg_bool(a.each));
+    value_replace(g, out, MAKE("aten::view", arg_value(v), dims));
 }
 
 #define READ_FUNCTIONS(op)                                                                         \
     static void op##_eval(C *c, Node *n) {                                                         \
         read_eval(c, n, op##_sources);                                                             \
+    }                                                                                              \
+    static void op##_decompose(C *c, Graph *g, Node *n) {                                          \
+        read_decompose(c, g, n, op##_sources, op##_along);                                         \
     }
 
 static void index_shape(C *c, Node *n) {
@@ -245,6 +287,21 @@ static void index_shape(C *c, Node *n) {
 static int64_t *index_sources(C *c, const Node *n, bool running) {
     Indexing x;
     return indexing_open(c, n, &x, running) ? indexing_sources(c, n, &x, running) : NULL;
+}
+
+/* One tensor of numbers among full slices. */
+static bool index_along(C *c, const Node *n, Along *a) {
+    const Arg *list = node_arg(n, "indices");
+    const Value *index = NULL;
+    int dim = 0;
+    for (int i = 0; i < list->u.list.count; i++)
+        if (list->u.list.item[i].kind == ARG_VALUE) {
+            if (index)
+                return movement_refuse(c, n, "no integer form: two indices that depend on data");
+            index = list->u.list.item[i].u.value;
+            dim = i;
+        }
+    return index && along_dim(n, dim, index, a);
 }
 READ_FUNCTIONS(index)
 
@@ -263,6 +320,10 @@ static int64_t *index_select_sources(C *c, const Node *n, bool running) {
     return at ? numbers_along(c, n, &node_in(n, "self")->type, indexed_dim(c, n), at,
                               &n->out[0]->type, true)
               : NULL;
+}
+
+static bool index_select_along(C *c, const Node *n, Along *a) {
+    return along_dim(n, indexed_dim(c, n), node_in(n, "index"), a);
 }
 READ_FUNCTIONS(index_select)
 
@@ -283,6 +344,19 @@ static int64_t *gather_sources(C *c, const Node *n, bool running) {
                               false)
               : NULL;
 }
+
+static bool gather_along(C *c, const Node *n, Along *a) {
+    const Type *self = &node_in(n, "self")->type, *index = &node_in(n, "index")->type;
+    int dim = indexed_dim(c, n);
+    for (int d = 0; d < self->rank; d++)
+        if (d != dim && self->dim[d] != index->dim[d])
+            return movement_refuse(c, n, "no integer form: an index of %s for %s",
+                                   shape_text(c, index->rank, index->dim),
+                                   shape_text(c, self->rank, self->dim));
+    along_dim(n, dim, node_in(n, "index"), a);
+    a->each = true;
+    return true;
+}
 READ_FUNCTIONS(gather)
 
 static void take_shape(C *c, Node *n) {
@@ -299,6 +373,15 @@ static int64_t *take_sources(C *c, const Node *n, bool running) {
         if ((source[i] = index_wrap(c, n, array_get_int(at, i), size)) < 0)
             return NULL;
     return source;
+}
+
+static bool take_along(C *c, const Node *n, Along *a) {
+    (void)c;
+    *a = (Along){.outer = 1,
+                 .rows = type_count(&node_in(n, "self")->type),
+                 .inner = 1,
+                 .index = node_in(n, "index")};
+    return true;
 }
 READ_FUNCTIONS(take)
 
@@ -327,7 +410,81 @@ static int64_t *embedding_sources(C *c, const Node *n, bool running) {
     }
     return source;
 }
+
+static bool embedding_along(C *c, const Node *n, Along *a) {
+    (void)c;
+    return along_dim(n, 0, node_in(n, "indices"), a);
+}
 READ_FUNCTIONS(embedding)
+
+/* ---- what reads come down to --------------------------------------------------------------------
+ */
+
+/* corten::elements: out[i] = element places[i] of self, in places' shape. */
+static void elements_shape(C *c, Node *n) {
+    (void)c;
+    const Type *places = &node_in(n, "places")->type;
+    node_set_type(n, 0, node_in(n, "self")->type.dtype, places->rank, places->dim);
+}
+
+static void elements_eval(C *c, Node *n) {
+    const Array *in = eval_movement_input(c, n), *places = eval_in(c, n, "places");
+    Array *out = eval_out(c, n, 0);
+    for (int64_t i = 0; i < array_count(out); i++)
+        elements_copy(out, i, in, array_get_int(places, i), 1);
+}
+
+/* corten::take: a flat vector of what kernel `take` gives. */
+static void core_take_shape(C *c, Node *n) {
+    (void)c;
+    int64_t count = type_count(&node_in(n, "index")->type);
+    if (!node_bool(n, "each"))
+        count *= node_int(n, "outer") * node_int(n, "inner");
+    node_set_type(n, 0, node_in(n, "self")->type.dtype, 1, &count);
+}
+
+static void core_take_eval(C *c, Node *n) {
+    const Array *in = eval_in(c, n, "self"), *index = eval_in(c, n, "index");
+    Array *out = eval_out(c, n, 0);
+    int64_t outer = node_int(n, "outer"), rows = node_int(n, "rows"), inner = node_int(n, "inner");
+    bool each = node_bool(n, "each");
+    int64_t count = outer * inner > 0 ? array_count(out) / (outer * inner) : 0;
+    for (int64_t i = 0; i < array_count(out); i++) {
+        int64_t o = i / inner / count, k = i / inner % count;
+        int64_t at = index_wrap(c, n, array_get_int(index, each ? i : k), rows);
+        if (at < 0)
+            return;
+        elements_copy(out, i, in, (o * rows + at) * inner + i % inner, 1);
+    }
+}
+
+static void core_take_lower(C *c, Graph *g, Node *n) {
+    Value *self = node_in(n, "self"), *index = node_in(n, "index");
+    DType dtype = value_storage(index);
+    if ((dtype != DT_I64 && dtype != DT_I32) || value_storage(self) != value_storage(n->out[0])) {
+        movement_refuse(c, n, "indices of %s have no integer form", dtype_name(dtype));
+        return;
+    }
+    if (self->grid && (value_scale(self) != value_scale(n->out[0]) ||
+                       value_zero_point(self) != value_zero_point(n->out[0]))) {
+        movement_refuse(c, n, "its operand and its output have different scales");
+        return;
+    }
+    Call *call = call_new(c, g, n, CTN_KERNEL_take);
+    CtnTakeArgs *a = call->args;
+    int64_t outer = node_int(n, "outer"), inner = node_int(n, "inner");
+    a->element_size = dtype_size(value_storage(self));
+    a->index_size = dtype_size(dtype);
+    a->outer = (int32_t)outer;
+    a->rows = (int32_t)node_int(n, "rows");
+    a->inner = (int32_t)inner;
+    a->each = node_bool(n, "each");
+    int64_t parts = outer * inner;
+    a->count = parts > 0 ? (int32_t)(type_count(&n->out[0]->type) / parts) : 0;
+    call_in(call, &a->input, self);
+    call_in(call, &a->indices, index);
+    call_out(call, &a->output, n->out[0]);
+}
 
 /* gather over self and indices broadcast together except along dim; without dim, flat. */
 static void take_along_dim_decompose(C *c, Graph *g, Node *n) {
@@ -401,11 +558,36 @@ static Value *places_vector(C *c, Graph *g, Node *n, Places *p) {
     return MAKE("aten::view", arg_value(v), arg_ints(c, 1, &flat));
 }
 
-/* Out of self and the written numbers side by side, each element from where it comes. Of places
- * written twice the last write stays. */
+/* Places at even distances, filled with the vector's elements in order: a strided write. */
+static Value *places_strided(C *c, Graph *g, Node *n, const Places *p, Value *vector) {
+    int64_t step = p->count > 1 ? p->to[1] - p->to[0] : 1;
+    if (step < 1 || type_count(&vector->type) != p->count)
+        return NULL;
+    for (int64_t i = 0; i < p->count; i++)
+        if (p->to[i] != p->to[0] + i * step || p->from[i] != i)
+            return NULL;
+    return MAKE("corten::strided_scatter", arg_value(node_in(n, "self")), arg_value(vector),
+                arg_ints(c, 1, &p->count), arg_ints(c, 1, &step), arg_int(p->to[0]));
+}
+
+/* Out of self and the vector side by side, each element from where it comes. Of places written
+ * twice the last write stays. */
+static Value *places_read(C *c, Graph *g, Node *n, const Places *p, Value *vector) {
+    Value *self = node_in(n, "self");
+    const Type *t = &self->type;
+    int64_t flat = -1, count = type_count(t);
+    Array *from = array_new(c, DT_I32, t->rank, t->dim);
+    for (int64_t i = 0; i < count; i++)
+        array_set_int(from, i, i);
+    for (int64_t i = 0; i < p->count; i++)
+        array_set_int(from, p->to[i], count + p->from[i]);
+    Value *part[2] = {MAKE("aten::view", arg_value(self), arg_ints(c, 1, &flat)), vector};
+    Value *both = MAKE("aten::cat", arg_values(c, 2, part), arg_int(0));
+    return MAKE("corten::elements", arg_value(both), arg_value(value_constant(g, "from", from)));
+}
+
 static void write_decompose(C *c, Graph *g, Node *n, PlacesOf *of) {
     Value *self = node_in(n, "self");
-    Type t = self->type;
     Places p = {0};
     int errors = diag_error_count(c);
     if (!of(c, n, false, &p)) {
@@ -417,18 +599,8 @@ static void write_decompose(C *c, Graph *g, Node *n, PlacesOf *of) {
         value_replace(g, n->out[0], self);
         return;
     }
-    int64_t flat = -1, count = type_count(&t);
-    Array *from = array_new(c, DT_I64, 1, &count);
-    for (int64_t i = 0; i < count; i++)
-        array_set_int(from, i, i);
-    Value *part[2] = {MAKE("aten::view", arg_value(self), arg_ints(c, 1, &flat)),
-                      places_vector(c, g, n, &p)};
-    for (int64_t i = 0; i < p.count; i++)
-        array_set_int(from, p.to[i], count + p.from[i]);
-    Value *both = MAKE("aten::cat", arg_values(c, 2, part), arg_int(0));
-    Value *out = MAKE("aten::index_select", arg_value(both), arg_int(0),
-                      arg_value(value_constant(g, "from", from)));
-    value_replace(g, n->out[0], MAKE("aten::view", arg_value(out), arg_ints(c, t.rank, t.dim)));
+    Value *v = places_vector(c, g, n, &p), *out = places_strided(c, g, n, &p, v);
+    value_replace(g, n->out[0], out ? out : places_read(c, g, n, &p, v));
 }
 
 #define WRITE_FUNCTIONS(op)                                                                        \
@@ -595,10 +767,7 @@ static void unknown_size_shape(C *c, Node *n) {
  */
 
 #define READS(text, op)                                                                            \
-    {                                                                                              \
-        .schema = text, .traits = OP_MOVES_DATA, .shape = op##_shape, .eval = op##_eval,           \
-        .quant = {.out = {Q_SAME}}, .lower = read_lower                                            \
-    }
+    { .schema = text, .shape = op##_shape, .eval = op##_eval, .decompose = op##_decompose }
 #define WRITES(text, op)                                                                           \
     { .schema = text, .shape = shape_same, .eval = op##_eval, .decompose = op##_decompose }
 #define UNKNOWN_SIZE(text)                                                                         \
@@ -608,6 +777,18 @@ static void unknown_size_shape(C *c, Node *n) {
     }
 
 static const Op rows[] = {
+    {.schema = "corten::elements(Tensor self, Tensor places) -> Tensor",
+     .traits = OP_MOVES_DATA,
+     .shape = elements_shape,
+     .eval = elements_eval,
+     .quant = {.in = {Q_ACT, Q_RAW}, .out = {Q_SAME}},
+     .lower = lower_movement},
+    {.schema = "corten::take(Tensor self, Tensor index, int outer, int rows, int inner, bool each) "
+               "-> Tensor",
+     .shape = core_take_shape,
+     .eval = core_take_eval,
+     .quant = {.in = {Q_ACT, Q_RAW}, .out = {Q_SAME}},
+     .lower = core_take_lower},
     READS("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", index),
     READS("aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", index),
     READS("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", index_select),

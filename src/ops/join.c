@@ -37,8 +37,7 @@ static void cat_add(C *c, Node *n, Type *out, const Type *t, int dim) {
                         shape_text(c, t->rank, t->dim), dim);
     else if (__builtin_add_overflow(out->dim[dim], t->dim[dim], &out->dim[dim]))
         movement_refuse(c, n, "too many elements");
-    if (t->dtype != out->dtype)
-        movement_refuse(c, n, "%s joined to %s", dtype_name(t->dtype), dtype_name(out->dtype));
+    out->dtype = dtype_promote(out->dtype, t->dtype);
 }
 
 static void cat_shape(C *c, Node *n) {

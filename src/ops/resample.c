@@ -1,5 +1,6 @@
 /* Resampling between elements: linear and bilinear upsampling, grid sampling; and the sizes that
- * all upsampling operators share. Weights are computed in float32 as torch does. */
+ * all upsampling operators share. Weights are computed in float32 as torch does. A result lies
+ * between its neighbours, so it keeps their grid. */
 #include "ops/ops.h"
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
@@ -121,6 +122,51 @@ static void bilinear2d_eval(C *c, Node *n) {
     linear_eval_dims(c, n, 2);
 }
 
+/* The tap as the kernel takes it: 12 bits of weight. */
+static int32_t tap_packed(const Tap *t) {
+    return (int32_t)(t->low << 13) | (int32_t)lroundf(t->weight * 4096);
+}
+
+static void taps_constant(C *c, Call *call, uint32_t *field, const Tap *tap, int64_t count) {
+    int32_t *packed = NEW_ARRAY(c, int32_t, count);
+    for (int64_t i = 0; i < count; i++)
+        packed[i] = tap_packed(&tap[i]);
+    call_const(call, field, "taps", DT_I32, packed, count * 4, 4);
+}
+
+static void linear_lower_dims(C *c, Graph *g, Node *n, int dims) {
+    Value *in = movement_input(n), *out = n->out[0];
+    const Type *t = &in->type;
+    int64_t size[2] = {1, 1};
+    double scale[2] = {0, 0};
+    if (value_storage(in) != DT_I8 || value_storage(out) != DT_I8) {
+        movement_refuse(c, n, "%s has no integer form", dtype_name(value_storage(in)));
+        return;
+    }
+    if (!upsample_sizes(c, n, dims, &size[2 - dims], &scale[2 - dims]))
+        return;
+    Call *call = call_new(c, g, n, CTN_KERNEL_upsample_bilinear2d_s8);
+    CtnUpsampleBilinear2dS8Args *a = call->args;
+    a->batches = (int32_t)t->dim[0];
+    a->channels = (int32_t)t->dim[1];
+    a->in_h = dims == 2 ? (int32_t)t->dim[2] : 1;
+    a->in_w = (int32_t)t->dim[t->rank - 1];
+    a->out_h = (int32_t)size[0];
+    a->out_w = (int32_t)size[1];
+    call_in(call, &a->input, in);
+    call_out(call, &a->output, out);
+    taps_constant(c, call, &a->rows, linear_taps(c, n, a->in_h, size[0], scale[0]), size[0]);
+    taps_constant(c, call, &a->columns, linear_taps(c, n, a->in_w, size[1], scale[1]), size[1]);
+}
+
+static void linear1d_lower(C *c, Graph *g, Node *n) {
+    linear_lower_dims(c, g, n, 1);
+}
+
+static void bilinear2d_lower(C *c, Graph *g, Node *n) {
+    linear_lower_dims(c, g, n, 2);
+}
+
 /* ---- grid sampling -------------------------------------------------------------------------- */
 
 enum { SAMPLE_BILINEAR, SAMPLE_NEAREST };
@@ -187,28 +233,34 @@ static void grid_sampler_eval(C *c, Node *n) {
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-#define RESAMPLES(text, op, why)                                                                   \
-    { .schema = text, .shape = op##_shape, .eval = op##_eval, .no_integer_form = why }
+#define RESAMPLES(text, op)                                                                        \
+    {                                                                                              \
+        .schema = text, .traits = OP_CHANNELS_LAST, .shape = op##_shape, .eval = op##_eval,        \
+        .quant = {.out = {Q_SAME}}, .lower = op##_lower                                            \
+    }
+#define SAMPLES_GRID(text)                                                                         \
+    {                                                                                              \
+        .schema = text, .shape = grid_sampler_shape, .eval = grid_sampler_eval,                    \
+        .no_integer_form = "each place it reads depends on data"                                   \
+    }
 
 static const Op rows[] = {
     RESAMPLES("aten::upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, "
               "float? scales=None) -> Tensor",
-              linear1d, NULL),
+              linear1d),
     RESAMPLES("aten::upsample_linear1d.vec(Tensor input, SymInt[]? output_size, bool "
               "align_corners, float[]? scale_factors) -> Tensor",
-              linear1d, NULL),
+              linear1d),
     RESAMPLES("aten::upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, "
               "float? scales_h=None, float? scales_w=None) -> Tensor",
-              bilinear2d, NULL),
+              bilinear2d),
     RESAMPLES("aten::upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool "
               "align_corners, float[]? scale_factors) -> Tensor",
-              bilinear2d, NULL),
-    RESAMPLES("aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int "
-              "padding_mode, bool align_corners) -> Tensor",
-              grid_sampler, "each place it reads depends on data"),
-    RESAMPLES("aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int "
-              "padding_mode, bool align_corners) -> Tensor",
-              grid_sampler, "each place it reads depends on data"),
+              bilinear2d),
+    SAMPLES_GRID("aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int "
+                 "padding_mode, bool align_corners) -> Tensor"),
+    SAMPLES_GRID("aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int "
+                 "padding_mode, bool align_corners) -> Tensor"),
 };
 
 OPS_FAMILY(resample, rows);

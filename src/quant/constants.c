@@ -80,7 +80,7 @@ static Value *turned(Constants *k, Value *v, Grid *grid, Array *integers) {
     return v;
 }
 
-static Grid *grid_of_range(C *c, const Array *a, int bits) {
+Grid *grid_of_range(C *c, const Array *a, int bits) {
     double low = 0, high = 0;
     int64_t count = array_count(a);
     for (int64_t i = 0; i < count; i++) {

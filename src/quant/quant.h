@@ -38,6 +38,7 @@ Grid *grid_affine(C *c, double low, double high, int bits);
 Grid *grid_fixed(C *c, double scale, int32_t zero_point); /* int8 */
 /* Of symmetric weights whose largest magnitude is given: 127 steps, or 7 with 4 bits. */
 double weight_scale(double largest, int bits);
+Grid *grid_of_range(C *c, const Array *a, int bits); /* affine for all of a's numbers and 0 */
 Grid *grid_symmetric_per_channel(C *c, const Array *weights, int axis, int bits);
 
 /* Records `<op> has no integer form` for every node without one. `pointwise_counts`: pointwise

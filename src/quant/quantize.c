@@ -127,6 +127,10 @@ static void apply_fixed(Sets *s, Node *n, int k) {
 
 static void apply_same(Sets *s, Node *n, int k) {
     Value *x = node_operand_count(n) > 0 ? node_operand(n, 0) : NULL;
+    int root = root_of(s, n->out[k]->id);
+    if (x && x->constant && dtype_is_float(x->type.dtype) && !varies(s, x) && !s->grid[root])
+        /* picked out of a constant, of which the samples need not have shown all */
+        s->grid[root] = x->grid ? x->grid : grid_of_range(s->c, x->constant, 8);
     if (!x || !varies(s, x))
         return;
     if (!unite(s, x, n->out[k]))

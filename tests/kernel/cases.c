@@ -655,6 +655,45 @@ static void fill(Maker *m, Call *call) {
     call_out(call, &a->output, tensor(m, "output", type, a->count));
 }
 
+/* Indices are random bits, so that most lie outside. */
+static void take(Maker *m, Call *call) {
+    CtnTakeArgs *a = call->args;
+    DType type = sized[between(m, 0, 3)], index = chance(m, 50) ? DT_I64 : DT_I32;
+    a->element_size = dtype_size(type);
+    a->index_size = dtype_size(index);
+    a->outer = between(m, 0, 3);
+    a->rows = between(m, 1, 9);
+    a->count = between(m, 0, 7);
+    a->inner = between(m, 0, 9);
+    a->each = chance(m, 40);
+    int64_t out = (int64_t)a->outer * a->count * a->inner;
+    call_in(call, &a->input, tensor(m, "input", type, (int64_t)a->outer * a->rows * a->inner));
+    call_in(call, &a->indices, tensor(m, "indices", index, a->each ? out : a->count));
+    call_out(call, &a->output, tensor(m, "output", type, out));
+}
+
+static void taps(Maker *m, Call *call, uint32_t *field, int32_t size, int32_t count) {
+    int32_t tap[16];
+    for (int32_t i = 0; i < count; i++)
+        tap[i] = between(m, 0, size - 1) << 13 | between(m, 0, 4096);
+    constant(call, field, DT_I32, count, tap);
+}
+
+static void upsample_bilinear2d_s8(Maker *m, Call *call) {
+    CtnUpsampleBilinear2dS8Args *a = call->args;
+    a->batches = between(m, 0, 2);
+    a->in_h = between(m, 1, 5);
+    a->in_w = between(m, 1, 5);
+    a->channels = between(m, 1, 9);
+    a->out_h = between(m, 1, 9);
+    a->out_w = between(m, 1, 9);
+    taps(m, call, &a->rows, a->in_h, a->out_h);
+    taps(m, call, &a->columns, a->in_w, a->out_w);
+    int64_t pixels = (int64_t)a->batches * a->channels;
+    call_in(call, &a->input, tensor(m, "input", DT_I8, pixels * a->in_h * a->in_w));
+    call_out(call, &a->output, tensor(m, "output", DT_I8, pixels * a->out_h * a->out_w));
+}
+
 /* ---- pools, reductions, products, softmax -------------------------------------------------- */
 
 static void max_pool2d_s8(Maker *m, Call *call) {
@@ -832,24 +871,44 @@ static void dequantize_s16(Maker *m, Call *call) {
 
 #define MAKER(name) [CTN_KERNEL_##name] = name
 static void (*const makers[CTN_KERNEL_COUNT])(Maker *, Call *) = {
-    MAKER(conv2d_s8),     MAKER(depthwise_conv2d_s8),
-    MAKER(conv3d_s8),     MAKER(conv_transpose2d_s8),
-    MAKER(linear_s8),     MAKER(matmul_s8),
-    MAKER(add_s8),        MAKER(add_s16),
-    MAKER(mul_s8),        MAKER(mul_s16),
-    MAKER(div_s8),        MAKER(div_s16),
-    MAKER(minmax_s8),     MAKER(minmax_s16),
-    MAKER(compare_s8),    MAKER(compare_s16),
-    MAKER(logical_s8),    MAKER(where),
-    MAKER(prelu_s8),      MAKER(pointwise2_s8),
-    MAKER(integer),       MAKER(quantize_integer),
-    MAKER(table_s8),      MAKER(table_s16),
-    MAKER(copy),          MAKER(gather),
-    MAKER(fill),          MAKER(max_pool2d_s8),
-    MAKER(avg_pool2d_s8), MAKER(reduce_sum_s8),
-    MAKER(reduce_max_s8), MAKER(softmax_s8),
-    MAKER(quantize_s8),   MAKER(dequantize_s8),
-    MAKER(quantize_s16),  MAKER(dequantize_s16),
+    MAKER(conv2d_s8),
+    MAKER(depthwise_conv2d_s8),
+    MAKER(conv3d_s8),
+    MAKER(conv_transpose2d_s8),
+    MAKER(linear_s8),
+    MAKER(matmul_s8),
+    MAKER(add_s8),
+    MAKER(add_s16),
+    MAKER(mul_s8),
+    MAKER(mul_s16),
+    MAKER(div_s8),
+    MAKER(div_s16),
+    MAKER(minmax_s8),
+    MAKER(minmax_s16),
+    MAKER(compare_s8),
+    MAKER(compare_s16),
+    MAKER(logical_s8),
+    MAKER(where),
+    MAKER(prelu_s8),
+    MAKER(pointwise2_s8),
+    MAKER(integer),
+    MAKER(quantize_integer),
+    MAKER(table_s8),
+    MAKER(table_s16),
+    MAKER(copy),
+    MAKER(gather),
+    MAKER(fill),
+    MAKER(take),
+    MAKER(upsample_bilinear2d_s8),
+    MAKER(max_pool2d_s8),
+    MAKER(avg_pool2d_s8),
+    MAKER(reduce_sum_s8),
+    MAKER(reduce_max_s8),
+    MAKER(softmax_s8),
+    MAKER(quantize_s8),
+    MAKER(dequantize_s8),
+    MAKER(quantize_s16),
+    MAKER(dequantize_s16),
 };
 
 /* ---- placing ------------------------------------------------------------------------------- */

@@ -503,6 +503,46 @@ static void wide_fill(const CtnFillArgs *a, const CtnFrame *f) {
         memcpy((char *)ctn_at(f, a->output) + i * a->element_size, &value, (size_t)a->element_size);
 }
 
+static void wide_take(const CtnTakeArgs *a, const CtnFrame *f) {
+    const void *indices = ctn_at(f, a->indices);
+    int64_t count = (int64_t)a->outer * a->count * a->inner;
+    for (int64_t n = 0; n < count; n++) {
+        int64_t o = n / a->inner / a->count, k = n / a->inner % a->count, which = a->each ? n : k;
+        int64_t at = a->index_size == 8 ? ((const int64_t *)indices)[which]
+                                        : ((const int32_t *)indices)[which];
+        if (at < 0)
+            at += a->rows;
+        at = at < 0 ? 0 : at < a->rows ? at : a->rows - 1;
+        memcpy((char *)ctn_at(f, a->output) + n * a->element_size,
+               (const char *)ctn_at(f, a->input) +
+                   ((o * a->rows + at) * a->inner + n % a->inner) * a->element_size,
+               (size_t)a->element_size);
+    }
+}
+
+/* The exact weighted mean of the four neighbours, rounded half away from zero. */
+static void wide_upsample_bilinear2d_s8(const CtnUpsampleBilinear2dS8Args *a, const CtnFrame *f) {
+    const int32_t *rows = ctn_at(f, a->rows), *columns = ctn_at(f, a->columns);
+    const int8_t *input = ctn_at(f, a->input);
+    int8_t *output = ctn_at(f, a->output);
+    int64_t count = (int64_t)a->batches * a->out_h * a->out_w * a->channels;
+    for (int64_t n = 0; n < count; n++) {
+        int64_t c = n % a->channels, ox = n / a->channels % a->out_w;
+        int64_t oy = n / a->channels / a->out_w % a->out_h;
+        int64_t b = n / a->channels / a->out_w / a->out_h;
+        double sum = 0;
+        for (int corner = 0; corner < 4; corner++) {
+            int64_t y = rows[oy] / 8192, x = columns[ox] / 8192;
+            double down = rows[oy] % 8192 / 4096.0, right = columns[ox] % 8192 / 4096.0;
+            double weight = (corner / 2 ? down : 1 - down) * (corner % 2 ? right : 1 - right);
+            y = y + corner / 2 < a->in_h ? y + corner / 2 : a->in_h - 1;
+            x = x + corner % 2 < a->in_w ? x + corner % 2 : a->in_w - 1;
+            sum += weight * input[((b * a->in_h + y) * a->in_w + x) * a->channels + c];
+        }
+        output[n] = (int8_t)round(sum);
+    }
+}
+
 /* ---- pools and reductions ------------------------------------------------------------------ */
 
 static void wide_max_pool2d_s8(const CtnMaxPool2dS8Args *a, const CtnFrame *f) {
@@ -682,6 +722,8 @@ void wide_run(int id, const void *args, const CtnFrame *frame) {
         WIDE_CASE(copy)
         WIDE_CASE(gather)
         WIDE_CASE(fill)
+        WIDE_CASE(take)
+        WIDE_CASE(upsample_bilinear2d_s8)
         WIDE_CASE(max_pool2d_s8)
         WIDE_CASE(avg_pool2d_s8)
         WIDE_CASE(reduce_sum_s8)
