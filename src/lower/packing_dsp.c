@@ -11,7 +11,8 @@
 
 /* One output's fixed-point factors as the kernels want them: n = right_shift. */
 typedef struct {
-    int32_t bias; /* doubled, for activations q + 128 */
+    int32_t bias;     /* doubled, for activations q + 128 */
+    int32_t raw_bias; /* for activations q */
     int32_t multiplier;
     int32_t right_shift;
 } Factor;
@@ -56,6 +57,7 @@ static bool column_factor(const Columns *k, int64_t channel, Factor *f) {
         high += least < most ? most : least;
         sum += w;
     }
+    f->raw_bias = (int32_t)(uint32_t)(bias - k->input_zero_point * sum);
     f->bias = (int32_t)(uint32_t)(2 * (bias - (k->input_zero_point + 128) * sum));
     return factor_of(low, high, k->multiplier[channel], k->shift[channel], f);
 }
@@ -193,4 +195,105 @@ void conv2d_pack_dsp(C *c, Graph *g, Call *call) {
     call_absent(call, &a->shift);
     store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
     call_scratch(call, &a->scratch, 4LL * steps * CTN_DOT_STEP_WORDS + cut.run, 4);
+}
+
+/* ---- linear_s8 ----------------------------------------------------------------------------- */
+
+static bool linear_columns(const Call *call, Columns *k) {
+    const CtnLinearS8Args *a = call->args;
+    *k = (Columns){.weights = call_data(call, &a->weights),
+                   .bias = call_data(call, &a->bias),
+                   .multiplier = call_data(call, &a->multiplier),
+                   .shift = call_data(call, &a->shift),
+                   .channels = a->columns,
+                   .depth = a->depth,
+                   .channel_step = a->depth,
+                   .depth_step = 1,
+                   .input_zero_point = a->input_zero_point};
+    return k->weights && k->multiplier && k->shift;
+}
+
+bool linear_accepts_dsp(const Call *call) {
+    const CtnLinearS8Args *a = call->args;
+    Columns k;
+    return zero_point_fits(a->output_zero_point) && linear_columns(call, &k) && columns_fit(&k);
+}
+
+/* Three rows or more: the pixels of a convolution with one tap. */
+static void linear_becomes_conv2d(C *c, Call *call) {
+    const CtnLinearS8Args old = *(const CtnLinearS8Args *)call->args;
+    const int from[] = {offsetof(CtnLinearS8Args, input),      offsetof(CtnLinearS8Args, output),
+                        offsetof(CtnLinearS8Args, weights),    offsetof(CtnLinearS8Args, bias),
+                        offsetof(CtnLinearS8Args, multiplier), offsetof(CtnLinearS8Args, shift),
+                        offsetof(CtnLinearS8Args, table)};
+    const int to[] = {offsetof(CtnConv2dS8Args, input),      offsetof(CtnConv2dS8Args, output),
+                      offsetof(CtnConv2dS8Args, weights),    offsetof(CtnConv2dS8Args, bias),
+                      offsetof(CtnConv2dS8Args, multiplier), offsetof(CtnConv2dS8Args, shift),
+                      offsetof(CtnConv2dS8Args, table)};
+    CtnConv2dS8Args *a = NEW(c, CtnConv2dS8Args);
+    a->input = a->output = a->weights = a->bias = CTN_NONE;
+    a->multiplier = a->shift = a->table = a->scratch = CTN_NONE;
+    a->batches = a->in_h = a->out_h = a->kernel_h = a->kernel_w = a->stride_h = a->stride_w = 1;
+    a->dilation_h = a->dilation_w = a->groups = 1;
+    a->in_w = a->out_w = old.rows;
+    a->in_c = old.depth;
+    a->out_c = old.columns;
+    a->input_zero_point = old.input_zero_point;
+    a->output_zero_point = old.output_zero_point;
+    a->clamp_min = old.clamp_min;
+    a->clamp_max = old.clamp_max;
+    for (int i = 0; i < call->ref_count; i++)
+        for (size_t k = 0; k < COUNT_OF(from); k++)
+            if (call->ref[i].field_offset == from[k]) {
+                call->ref[i].field_offset = to[k];
+                break;
+            }
+    call->kernel = CTN_KERNEL_conv2d_s8;
+    call->args = a;
+    call->args_bytes = sizeof *a;
+    call->variant = variant_choose(call, "dsp");
+}
+
+static uint32_t *stream_four(const Columns *k, int64_t channel, Cut cut, uint32_t *word) {
+    enum { COLUMNS = 4 };
+    Factor f[COLUMNS];
+    uint32_t *end = word + COLUMNS + COLUMNS * cut_steps(cut);
+    end[COLUMNS] = 0;
+    for (int i = 0; i < COLUMNS; i++) {
+        column_factor(k, channel + i, &f[i]);
+        word[i] = (uint32_t)f[i].raw_bias;
+        stream_weights(k, channel + i, cut, word + COLUMNS + i, COLUMNS);
+        end[i] = (uint32_t)f[i].multiplier;
+        end[COLUMNS] |= (uint32_t)(f[i].right_shift - 1) << 8 * i;
+    }
+    return end + COLUMNS + 1;
+}
+
+void linear_pack_dsp(C *c, Graph *g, Call *call) {
+    CtnLinearS8Args *a = call->args;
+    if (a->rows >= CTN_DOT_ROWS) {
+        linear_becomes_conv2d(c, call);
+        call->variant->pack(c, g, call);
+        return;
+    }
+    Columns k;
+    linear_columns(call, &k);
+    Cut cut = {a->depth, 1};
+    int64_t steps = cut_steps(cut), fours = a->columns / 4, left = a->columns % 4;
+    int64_t bytes = fours * (36 + 16 * steps) + left * (CTN_DOT_SINGLE_BYTES + 4 * steps);
+    uint32_t *stream = c_alloc(c, (size_t)bytes), *end = stream;
+    for (int64_t i = 0; i < fours; i++)
+        end = stream_four(&k, 4 * i, cut, end);
+    for (int64_t i = 4 * fours; i < a->columns; i++) {
+        uint32_t *start = end;
+        Factor f;
+        end = stream_single(&k, i, cut, end);
+        column_factor(&k, i, &f);
+        *start = (uint32_t)f.raw_bias;
+    }
+    call_const(call, &a->weights, "weight", DT_I32, stream, bytes, 4);
+    call_absent(call, &a->bias);
+    call_absent(call, &a->multiplier);
+    call_absent(call, &a->shift);
+    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
 }

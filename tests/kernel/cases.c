@@ -1013,6 +1013,7 @@ KernelCase *case_make(C *c, const Variant *variant, int index) {
     if (!variant->accepts(k->call))
         return NULL;
     variant->pack(c, m.g, k->call);
+    k->variant = k->call->variant; /* packing may turn a call into another kernel's */
     place_buffers(&m, k);
     fill_images(&m, k);
     return k;
