@@ -249,6 +249,9 @@ static void loops_add(Loops *l, int64_t dim, int64_t in, int64_t out) {
 static bool same_grid(const Value *a, const Value *b) {
     if (!a->grid || !b->grid)
         return true;
+    /* several parts are the grids of the pieces that are joined (quant/quantize.c) */
+    if (a->grid->part_count > 1 || b->grid->part_count > 1)
+        return true;
     return a->grid->dtype == b->grid->dtype && a->grid->part[0].scale == b->grid->part[0].scale &&
            a->grid->part[0].zero_point == b->grid->part[0].zero_point;
 }

@@ -30,16 +30,53 @@ static void lower_quantize(C *c, Graph *g, Node *n) {
     a->zero_point = value_zero_point(n->out[0]);
 }
 
-static void lower_dequantize(C *c, Graph *g, Node *n) {
-    Value *in = node_in(n, "input");
-    bool wide = in->grid->dtype == DT_I16;
+static void dequantize_run(C *c, Graph *g, Node *n, Value *in, Value *out, int64_t at,
+                           int64_t count, const Part *p) {
+    bool wide = value_storage(in) == DT_I16;
     Call *call = call_new(c, g, n, wide ? CTN_KERNEL_dequantize_s16 : CTN_KERNEL_dequantize_s8);
     CtnDequantizeS8Args *a = call->args;
-    call_in(call, &a->input, in);
-    call_out(call, &a->output, n->out[0]);
-    a->count = (int32_t)type_count(&n->out[0]->type);
-    a->scale = float_bits(value_scale(in));
-    a->zero_point = value_zero_point(in);
+    call_in_at(call, &a->input, in, at * (wide ? 2 : 1));
+    call_out_at(call, &a->output, out, at * (int64_t)sizeof(float));
+    a->count = (int32_t)count;
+    a->scale = float_bits(p->scale);
+    a->zero_point = p->zero_point;
+}
+
+/* One part of a value whose parts are no runs of memory: copied out, dequantized, copied back. */
+static void dequantize_part(C *c, Graph *g, Node *n, Value *in, const Part *p) {
+    Type t = in->type;
+    t.dim[p->axis] = p->stop - p->start;
+    Value *q = value_new(g, c_format(c, "%s_part", in->name), t);
+    Value *real = value_new(g, c_format(c, "%s_real", in->name), t);
+    q->grid = in->grid;
+    memcpy(q->order, in->order, sizeof q->order);
+    memcpy(real->order, in->order, sizeof real->order);
+    int64_t stride[MAX_RANK], part_stride[MAX_RANK];
+    value_strides(in, stride);
+    value_strides(q, part_stride);
+    int64_t start = p->start * stride[p->axis];
+    lower_copy(c, g, n, in, start, stride, q, 0, part_stride, t.rank, t.dim);
+    dequantize_run(c, g, n, q, real, 0, type_count(&t), p);
+    lower_copy(c, g, n, real, 0, part_stride, n->out[0], start, stride, t.rank, t.dim);
+}
+
+static void lower_dequantize(C *c, Graph *g, Node *n) {
+    Value *in = node_in(n, "input");
+    const Grid *grid = in->grid;
+    int64_t count = type_count(&in->type), stride[MAX_RANK];
+    if (grid->part_count == 1) {
+        dequantize_run(c, g, n, in, n->out[0], 0, count, &grid->part[0]);
+        return;
+    }
+    value_strides(in, stride);
+    for (int k = 0; k < grid->part_count; k++) {
+        const Part *p = &grid->part[k];
+        int64_t step = stride[p->axis];
+        if (step * in->type.dim[p->axis] == count) /* the axis is outermost */
+            dequantize_run(c, g, n, in, n->out[0], p->start * step, (p->stop - p->start) * step, p);
+        else
+            dequantize_part(c, g, n, in, p);
+    }
 }
 
 /* The same bytes in other memory. */

@@ -14,6 +14,9 @@ struct Patches {
     float *data;
 };
 
+/* Numbers of all rows of one softmax: each candidate range costs as many exponentials. */
+#define SOFTMAX_FLOATS ((int64_t)1 << 14)
+
 typedef struct { /* a two-dimensional convolution; a linear is one of 1 x 1 taps */
     int64_t batch, in_c, in_h, in_w, out_h, out_w, kernel_h, kernel_w, groups;
     int64_t stride[2], padding[4], dilation[2];
@@ -61,14 +64,31 @@ static bool window_read(const Node *n, Window *w) {
     return true;
 }
 
+/* Rows of a softmax are patches too: range_through_softmax weighs clipping by them. */
+static bool is_softmax(const Node *n) {
+    return node_is(n, "corten::softmax") && !node_has(n, "mask") &&
+           node_in(n, "input")->type.rank > 0 && type_count(&node_in(n, "input")->type) > 0;
+}
+
+static bool has_plain_weights(const Node *n) {
+    const Value *weight = n->op->quant.in[1] == Q_WEIGHT ? node_in(n, "weight") : NULL;
+    return weight && !weight->grid && weight->constant;
+}
+
 Patches *patches_new(C *c, const Node *n, int64_t floats) {
     Window w;
-    const Value *weight = n->op->quant.in[1] == Q_WEIGHT ? node_in(n, "weight") : NULL;
-    if (!weight || weight->grid || !weight->constant || !window_read(n, &w))
-        return NULL;
     Patches *p = NEW(c, Patches);
-    p->groups = w.groups;
-    p->depth = w.in_c / w.groups * w.kernel_h * w.kernel_w;
+    if (is_softmax(n)) {
+        const Type *t = &node_in(n, "input")->type;
+        p->groups = 1;
+        p->depth = t->dim[dim_wrap(c, n, node_int(n, "dim"), t->rank)];
+        floats = floats < SOFTMAX_FLOATS ? floats : SOFTMAX_FLOATS;
+    } else if (has_plain_weights(n) && window_read(n, &w)) {
+        p->groups = w.groups;
+        p->depth = w.in_c / w.groups * w.kernel_h * w.kernel_w;
+    } else {
+        return NULL;
+    }
     p->capacity = floats / (p->groups * p->depth);
     return p->capacity > 0 ? p : NULL;
 }
@@ -83,24 +103,43 @@ static void copy_patch(const Window *w, const float *x, int64_t y0, int64_t x0, 
             }
 }
 
+static void copy_row(const Type *t, int dim, const float *x, int64_t place, float *to) {
+    int64_t inner = 1;
+    for (int d = dim + 1; d < t->rank; d++)
+        inner *= t->dim[d];
+    x += place / inner * inner * t->dim[dim] + place % inner;
+    for (int64_t i = 0; i < t->dim[dim]; i++)
+        to[i] = x[i * inner];
+}
+
+static void copy_window(const Window *w, const float *x, int64_t place, float *to) {
+    int64_t plane = w->out_h * w->out_w, at = place % plane;
+    copy_patch(w, x + place / plane * w->in_c * w->in_h * w->in_w,
+               at / w->out_w * w->stride[0] - w->padding[0],
+               at % w->out_w * w->stride[1] - w->padding[2], to);
+}
+
 void patches_take(C *c, Patches *p, const Node *n, const Array *a, int sample, int samples) {
     Window w;
-    if (a->dtype != DT_F32 || !window_read(n, &w))
+    bool rows = is_softmax(n);
+    if (a->dtype != DT_F32 || (!rows && !window_read(n, &w)))
         return;
     if (!p->data)
         p->data = NEW_ARRAY(c, float, p->capacity * p->groups * p->depth);
-    int64_t plane = w.out_h * w.out_w, places = w.batch * plane;
+    const Type *t = &node_in(n, "input")->type;
+    int dim = rows ? dim_wrap(c, n, node_int(n, "dim"), t->rank) : 0;
+    int64_t places = rows ? array_count(a) / p->depth : w.batch * w.out_h * w.out_w;
     int64_t want = p->capacity / samples > 0 ? p->capacity / samples : 1;
     want = want < places ? want : places;
     for (int64_t r = 0; r < want && p->rows < p->capacity; r++) {
         /* all places, or multiples of the golden ratio: even, and on no lattice of the image */
         double turn = fmod((double)(sample * want + r) * 0.6180339887498949, 1.0);
         int64_t place = want == places ? r : (int64_t)(turn * (double)places);
-        const float *image = (const float *)a->data + place / plane * w.in_c * w.in_h * w.in_w;
-        int64_t at = place % plane;
-        copy_patch(&w, image, at / w.out_w * w.stride[0] - w.padding[0],
-                   at % w.out_w * w.stride[1] - w.padding[2],
-                   p->data + p->rows++ * p->groups * p->depth);
+        float *to = p->data + p->rows++ * p->groups * p->depth;
+        if (rows)
+            copy_row(t, dim, a->data, place, to);
+        else
+            copy_window(&w, a->data, place, to);
     }
 }
 
@@ -125,6 +164,10 @@ int64_t patches_depth(const Patches *p) {
 
 int64_t patches_groups(const Patches *p) {
     return p->groups;
+}
+
+const float *patches_data(const Patches *p) {
+    return p->data;
 }
 
 void patches_moments(const Patches *p, int64_t group, double *mean, float *centred) {

@@ -15,8 +15,9 @@ void observed_range(C *c, const Observed *o, ObserverKind kind, int bits, double
 void observed_range_through(C *c, const Observed *o, double (*map)(void *, double), void *user,
                             double levels, double *low, double *high);
 
-/* What the weights of n see while calibration runs (patches.c): room for so many floats; NULL if
- * n's weights are pinned, or of another kind than those of conv2d and linear. */
+/* What the weights of n see while calibration runs, or the rows of a softmax (patches.c): room for
+ * so many floats; NULL if n's weights are pinned, or of another kind than those of conv2d and
+ * linear. */
 typedef struct Patches Patches;
 Patches *patches_new(C *c, const Node *n, int64_t floats);
 /* Takes its share of the input x of n, which is that of sample 0 <= sample < samples. */
@@ -24,7 +25,11 @@ void patches_take(C *c, Patches *p, const Node *n, const Array *x, int sample, i
 void patches_append(C *c, Patches *into, const Patches *from);
 int64_t patches_rows(const Patches *p);
 int64_t patches_groups(const Patches *p);
-int64_t patches_depth(const Patches *p); /* weights of one output channel */
+int64_t patches_depth(const Patches *p);     /* weights of one output channel */
+const float *patches_data(const Patches *p); /* [rows][groups][depth] */
+/* The range on which the operand of a softmax errs least in what the softmax makes of it. */
+void range_through_softmax(C *c, const Patches *p, double beta, const Observed *o, double *low,
+                           double *high);
 /* The mean of a group's inputs [depth], and all of them less it [rows][depth]. */
 void patches_moments(const Patches *p, int64_t group, double *mean, float *centred);
 /* Weights [channels][depth] as integers on the grid, errors compensated; shift[channel] gets what

@@ -17,6 +17,7 @@ typedef struct {
     int *parent;     /* union-find over value ids */
     Grid **grid;     /* by root: given grid, or NULL */
     Observed **seen; /* by root: all that its values took */
+    bool *parted;    /* by value: joined at an output, each piece on a grid of its own */
 } Sets;
 
 static bool varies(const Sets *s, const Value *v) {
@@ -71,10 +72,12 @@ static void sets_grow(Sets *s) {
     int *parent = NEW_ARRAY(s->c, int, count);
     Grid **grid = NEW_ARRAY(s->c, Grid *, count);
     Observed **seen = NEW_ARRAY(s->c, Observed *, count);
+    bool *parted = NEW_ARRAY(s->c, bool, count);
     for (int i = 0; i < count; i++) {
         parent[i] = i < s->count ? s->parent[i] : i;
         grid[i] = i < s->count ? s->grid[i] : s->g->value[i]->grid;
         seen[i] = i < s->count ? s->seen[i] : NULL;
+        parted[i] = i < s->count && s->parted[i];
     }
     for (int i = s->count; i < count; i++)
         if (s->g->value[i]->observed) {
@@ -84,10 +87,11 @@ static void sets_grow(Sets *s) {
     s->parent = parent;
     s->grid = grid;
     s->seen = seen;
+    s->parted = parted;
     s->count = count;
 }
 
-/* ---- rules ----------------------------------------------------------------------------------- */
+/* ---- rules -------------------------------------------------------------------------------- */
 
 static QKind out_rule(const Node *n, int k) {
     QKind kind = k < (int)COUNT_OF(n->op->quant.out) ? n->op->quant.out[k] : Q_DEFAULT;
@@ -166,8 +170,7 @@ static void apply_rules(Sets *s, Node *n) {
     }
 }
 
-/* ---- cat ---------------------------------------------------------------------------------------
- */
+/* ---- cat ---------------------------------------------------------------------------------- */
 
 static bool joins_values(const Node *n) {
     for (int i = 0; i < n->arg_count; i++)
@@ -176,25 +179,28 @@ static bool joins_values(const Node *n) {
     return false;
 }
 
-/* Do all readers of the set's values lie in the set or in n? Then a finer grid than that of n's
- * output would be rounded away by n. */
-static bool read_only_by(Sets *s, int root, const Node *n) {
+/* The only node outside of the set that reads any of its values; NULL if there are others, or none,
+ * or if a value is an output of the graph. */
+static const Node *only_reader(Sets *s, int root) {
+    const Node *only = NULL;
     for (int id = 0; id < s->count; id++) {
         const Value *v = s->g->value[id];
         if (root_of(s, id) != root)
             continue;
         if (v->output_count > 0)
-            return false;
+            return NULL;
         for (int u = 0; u < v->user_count; u++) {
             const Node *reader = v->user[u];
-            bool inside = reader == n;
+            bool inside = false;
             for (int k = 0; k < reader->out_count && !inside; k++)
                 inside = root_of(s, reader->out[k]->id) == root;
+            if (!inside && only && only != reader)
+                return NULL;
             if (!inside)
-                return false;
+                only = reader;
         }
     }
-    return true;
+    return only;
 }
 
 /* Are the steps of the two ranges so alike that one grid costs less than a tenth of a bit? */
@@ -205,9 +211,33 @@ static bool ranges_alike(const Observed *a, const Observed *b) {
     return (high - low) <= 1.07 * (a->max - a->min);
 }
 
+/* At an output of the graph nobody requantizes, so what is joined there can keep its own grids. It
+ * does where one for all would cost some piece more than a bit. */
+static bool keeps_parts(Sets *s, Node *n) {
+    const Value *out = n->out[0];
+    if (!node_is(n, "aten::cat") || out->output_count == 0 || out->user_count > 0 ||
+        s->grid[root_of(s, out->id)])
+        return false;
+    double low = 0, high = 0, least = HUGE_VAL;
+    int count = node_operand_count(n);
+    for (int k = 0; k < count; k++) {
+        const Value *v = node_operand(n, k);
+        const Observed *o = varies(s, v) ? s->seen[root_of(s, v->id)] : NULL;
+        if (!o || type_count(&v->type) == 0)
+            return false;
+        low = fmin(low, o->min);
+        high = fmax(high, o->max);
+        least = fmin(least, o->max - o->min);
+    }
+    return least < 0.5 * (high - low);
+}
+
 static void share_joined(Sets *s, Node *n) {
     Value *out = n->out[0];
     if (!varies(s, out) || !joins_values(n))
+        return;
+    s->parted[out->id] = keeps_parts(s, n);
+    if (s->parted[out->id])
         return;
     int count = node_operand_count(n);
     for (int k = 0; k < count; k++) {
@@ -217,30 +247,30 @@ static void share_joined(Sets *s, Node *n) {
         int root = root_of(s, v->id), own = root_of(s, out->id);
         if (root == own || s->grid[root])
             continue;
-        if (read_only_by(s, root, n) ||
+        /* a finer grid than that of what n makes would be rounded away by n */
+        if (only_reader(s, root) == n ||
             (!s->grid[own] && ranges_alike(s->seen[root], s->seen[own])))
             unite(s, out, v);
     }
 }
 
-/* ---- grids of activations
- * ------------------------------------------------------------------------ */
+/* ---- grids of activations ----------------------------------------------------------------- */
 
 static double table_at(void *user, double x) {
     return table_body_eval(user, x);
 }
 
-/* A table that alone reads v, so that v needs to be exact only where the table tells. */
-static const Node *only_table(const Value *v) {
-    const Node *n = v->user_count == 1 && v->output_count == 0 ? v->user[0] : NULL;
+/* A table that alone reads the set, so that its values need to be exact only where it tells. */
+static const Node *only_table(Sets *s, int root) {
+    const Node *n = only_reader(s, root);
     return n && node_is(n, "corten::table") ? n : NULL;
 }
 
 /* A value that only the table in its kernel's store sees can have four times as many steps: the
  * table gets longer and nothing slower. Not where the kernel passes on its operand's grid. */
-static int bits_of(const Sets *s, const Value *v) {
+static int bits_of(const Sets *s, const Value *v, const Node *table) {
     bool fresh = v->unstored && v->def && out_rule(v->def, 0) == Q_ACT;
-    return fresh && only_table(v) && !s->o->optimize_size ? 10 : 8;
+    return fresh && table && !s->o->optimize_size ? 10 : 8;
 }
 
 /* Integers that became floats keep scale 1, which holds them exactly, if their range allows. */
@@ -253,12 +283,16 @@ static bool holds_integers(const Value *v, const Observed *seen) {
 static Grid *grid_from_seen(Sets *s, int root) {
     const Observed *seen = s->seen[root];
     const Value *v = s->g->value[root];
-    const Node *table = only_table(v);
-    int bits = bits_of(s, v);
+    const Node *table = only_table(s, root);
+    int bits = bits_of(s, v, table);
     double low, high;
     if (holds_integers(v, seen))
         return grid_affine(s->c, fmin(seen->min, 0), fmin(seen->min, 0) + 255, 8);
-    if (table && dtype_is_float(table->out[0]->type.dtype))
+    const Node *reader = only_reader(s, root);
+    if (reader && node_is(reader, "corten::softmax") && reader->patches)
+        range_through_softmax(s->c, reader->patches, node_double(reader, "beta"), seen, &low,
+                              &high);
+    else if (table && dtype_is_float(table->out[0]->type.dtype))
         observed_range_through(s->c, seen, table_at, (void *)table, (1 << bits) - 1, &low, &high);
     else
         observed_range(s->c, seen, s->o->observer, 8, &low, &high);
@@ -287,12 +321,40 @@ static Grid *grid_scaled(C *c, const Grid *grid, double factor) {
     return scaled;
 }
 
+/* The grids of what n joins, one after another; pieces with one grid are one part. */
+static Grid *grid_of_parts(C *c, const Node *n) {
+    int count = node_operand_count(n), parts = 0;
+    const Value *first = node_operand(n, 0);
+    int axis = dim_wrap(c, n, node_int(n, "dim"), first->type.rank);
+    Grid *grid = c_memdup(c, first->grid, sizeof *grid);
+    grid->pinned = false;
+    grid->part = NEW_ARRAY(c, Part, count);
+    int64_t at = 0;
+    for (int k = 0; k < count; k++) {
+        const Value *v = node_operand(n, k);
+        Part p = {axis, at, at + v->type.dim[axis], v->grid->part[0].scale,
+                  v->grid->part[0].zero_point};
+        at = p.stop;
+        Part *last = parts > 0 ? &grid->part[parts - 1] : NULL;
+        if (last && last->scale == p.scale && last->zero_point == p.zero_point)
+            last->stop = at;
+        else
+            grid->part[parts++] = p;
+    }
+    grid->part_count = parts;
+    if (parts == 1)
+        grid->part[0] = first->grid->part[0];
+    return grid;
+}
+
 static const Loc *loc_of(const Value *v) {
     return v->def ? &v->def->loc : NULL;
 }
 
 static void give_grid(Sets *s, Value *v) {
     int root = root_of(s, v->id);
+    if (s->parted[v->id] && !s->grid[root])
+        s->grid[root] = grid_of_parts(s->c, v->def);
     if (!s->grid[root] && s->seen[root] && s->seen[root]->count > 0) {
         double factor;
         const Node *def = v->def;

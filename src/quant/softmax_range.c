@@ -1,0 +1,62 @@
+/* The range of a softmax's operand. A softmax sees differences to the largest of a row, so numbers
+ * far below that may be clipped at no cost, and the steps that this saves count where the largest
+ * are close. The rows that calibration has kept say what each range costs. */
+#include "quant/quant.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CANDIDATES = 64 };
+
+typedef struct {
+    int64_t depth;
+    double beta;
+    double *p, *clipped; /* [depth] */
+} Row;
+
+/* softmax of beta * max(x, low) */
+static void softmax_row(const Row *r, const float *x, double low, double *p) {
+    double top = low, sum = 0;
+    for (int64_t i = 0; i < r->depth; i++)
+        top = fmax(top, (double)x[i]);
+    for (int64_t i = 0; i < r->depth; i++)
+        sum += p[i] = exp(r->beta * (fmax((double)x[i], low) - top));
+    for (int64_t i = 0; i < r->depth; i++)
+        p[i] /= sum;
+}
+
+/* Squared error of a row's results on the range from low on, with steps of `step`: what clipping
+ * does, and the mean of what roundings do (by the derivative p_i (d_ij - p_j)). */
+static double row_cost(const Row *r, const float *x, double low, double step) {
+    softmax_row(r, x, low, r->clipped);
+    double squares = 0, cost = 0;
+    for (int64_t i = 0; i < r->depth; i++)
+        squares += r->p[i] * r->p[i];
+    for (int64_t i = 0; i < r->depth; i++) {
+        double d = r->clipped[i] - r->p[i], p = r->p[i];
+        cost += d * d + p * p * (1 - 2 * p + squares) * r->beta * r->beta * step * step / 12;
+    }
+    return cost;
+}
+
+void range_through_softmax(C *c, const Patches *p, double beta, const Observed *o, double *low,
+                           double *high) {
+    Row r = {.depth = patches_depth(p), .beta = beta};
+    r.p = NEW_ARRAY(c, double, r.depth);
+    r.clipped = NEW_ARRAY(c, double, r.depth);
+    double cost[CANDIDATES] = {0};
+    for (int64_t k = 0; k < patches_rows(p); k++) {
+        const float *x = patches_data(p) + k * r.depth;
+        softmax_row(&r, x, -HUGE_VAL, r.p);
+        for (int i = 0; i < CANDIDATES; i++) {
+            double a = o->min * (CANDIDATES - i) / CANDIDATES;
+            cost[i] += row_cost(&r, x, a, (o->max - a) / 255);
+        }
+    }
+    int best = 0;
+    for (int i = 1; i < CANDIDATES; i++)
+        if (cost[i] < cost[best])
+            best = i;
+    *low = o->min * (CANDIDATES - best) / CANDIDATES;
+    *high = o->max;
+}
