@@ -437,6 +437,7 @@ typedef enum {
     VARIANT(conv2d_s8, Conv2dS8, dsp, conv2d_accepts_dsp, conv2d_pack_dsp)                         \
     VARIANT(linear_s8, LinearS8, dsp, linear_accepts_dsp, linear_pack_dsp)                         \
     VARIANT(conv2d_s8, Conv2dS8, mve, conv2d_pairs, pack_conv2d_pairs)                             \
+    VARIANT(depthwise_conv2d_s8, DepthwiseConv2dS8, mve, depthwise_taps, pack_depthwise_taps)      \
     VARIANT(table_s8, TableS8, dsp, table_of_bytes, keep_constants)                                \
     VARIANT(table_s8, TableS8, mve, table_of_bytes, keep_constants)
 

@@ -16,8 +16,7 @@ const void *call_data(const Call *call, const uint32_t *field) {
     return NULL;
 }
 
-/* VRSHL's rounding is put right for right shifts only. */
-static bool shifts_right(const Call *call, const uint32_t *field, int count) {
+bool shifts_right(const Call *call, const uint32_t *field, int count) {
     const int8_t *shift = call_data(call, field);
     for (int i = 0; i < count; i++)
         if (shift[i] > -1)

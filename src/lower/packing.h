@@ -19,8 +19,15 @@ void conv2d_pack_dsp(C *c, Graph *g, Call *call);
 bool linear_accepts_dsp(const Call *call);
 void linear_pack_dsp(C *c, Graph *g, Call *call);
 
+/* All `count` shifts are -1 or less: the rounding of VRSHL is put right for those only. */
+bool shifts_right(const Call *call, const uint32_t *field, int count);
+
 /* MVE: pair_s8_mve.h says how weights lie. */
 bool conv2d_pairs(const Call *call);
 void pack_conv2d_pairs(C *c, Graph *g, Call *call);
+
+/* MVE: taps_s8_mve.h says how weights lie. */
+bool depthwise_taps(const Call *call);
+void pack_depthwise_taps(C *c, Graph *g, Call *call);
 
 #endif

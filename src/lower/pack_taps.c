@@ -1,0 +1,61 @@
+/* Weights of depthwise convolutions for MVE: sixteen channels beside each other, tap by tap, with
+ * the parameters in the lanes in which runtime/taps_s8_mve.c has its sums. */
+#include "lower/packing.h"
+#include "taps_s8_mve.h"
+
+#include <string.h>
+
+enum { LANES = CTN_TAPS_LANES };
+
+bool depthwise_taps(const Call *call) {
+    const CtnDepthwiseConv2dS8Args *a = call->args;
+    const int8_t *weights = call_data(call, &a->weights);
+    if (a->out_c != a->in_c || !shifts_right(call, &a->shift, a->out_c))
+        return false;
+    for (int64_t i = 0; i < (int64_t)a->kernel_h * a->kernel_w * a->out_c; i++)
+        if (weights[i] == -128)
+            return false;
+    return true;
+}
+
+/* One group of channels from `first` on; `to` is zeroed. */
+static void pack_group(const Call *call, int first, int taps, int8_t *to) {
+    const CtnDepthwiseConv2dS8Args *a = call->args;
+    const int8_t *weights = call_data(call, &a->weights), *shift = call_data(call, &a->shift);
+    const int32_t *bias = call_data(call, &a->bias);
+    const int32_t *multiplier = call_data(call, &a->multiplier);
+    int32_t sums[4][4] = {{0}}, factors[4][2][4];
+    for (int i = 0; i < LANES; i++) {
+        factors[i % 4][0][i / 4] = 0;
+        factors[i % 4][1][i / 4] = -1;
+    }
+    for (int i = 0; i < LANES && first + i < a->out_c; i++) {
+        int64_t sum = 0;
+        for (int k = 0; k < taps; k++) {
+            int8_t w = weights[k * a->out_c + first + i];
+            to[sizeof sums + (size_t)(k * LANES + i)] = w;
+            sum += w;
+        }
+        sums[i % 4][i / 4] = (int32_t)((bias ? bias[first + i] : 0) - sum * a->input_zero_point);
+        factors[i % 4][0][i / 4] = multiplier[first + i];
+        factors[i % 4][1][i / 4] = shift[first + i];
+    }
+    memcpy(to, sums, sizeof sums);
+    memcpy(to + sizeof sums + taps * LANES, factors, sizeof factors);
+}
+
+void pack_depthwise_taps(C *c, Graph *g, Call *call) {
+    CtnDepthwiseConv2dS8Args *a = call->args;
+    (void)g;
+    int taps = a->kernel_h * a->kernel_w, groups = (a->out_c + LANES - 1) / LANES;
+    int64_t group = taps * LANES + CTN_TAPS_PARAMETERS;
+    int8_t *packed = c_calloc(c, (size_t)groups, (size_t)group);
+    for (int i = 0; i < groups; i++)
+        pack_group(call, i * LANES, taps, packed + i * group);
+    call_const(call, &a->weights, "packed", DT_I8, packed, groups * group, 4);
+    call_absent(call, &a->bias);
+    call_absent(call, &a->multiplier);
+    call_absent(call, &a->shift);
+    int64_t line = groups * LANES, copies = a->out_c % LANES ? taps : 0;
+    call_scratch(call, &a->scratch, 8 * taps + line * (1 + copies), 16);
+}
