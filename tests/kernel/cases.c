@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
 
 typedef struct {
     C *c;
@@ -1019,11 +1022,31 @@ KernelCase *case_make(C *c, const Variant *variant, int index) {
     return k;
 }
 
+/* Under the sanitizer only operands, output and scratch may be touched while a kernel runs. */
+static void guard(const KernelCase *k, uint8_t *arena, bool on) {
+#ifdef __SANITIZE_ADDRESS__
+    if (!on) {
+        __asan_unpoison_memory_region(arena, (size_t)k->arena_bytes);
+        return;
+    }
+    __asan_poison_memory_region(arena, (size_t)k->arena_bytes);
+    for (int i = 0; i < k->call->ref_count; i++) {
+        const Buffer *b = k->call->ref[i].buffer;
+        if (b && b->kind != BUFFER_CONSTANT)
+            __asan_unpoison_memory_region(arena + b->offset, (size_t)b->bytes);
+    }
+#else
+    (void)k, (void)arena, (void)on;
+#endif
+}
+
 uint8_t *case_run(C *c, const KernelCase *k) {
     uint8_t *arena = image(c, k->arena_bytes);
     memcpy(arena, k->arena, (size_t)k->arena_bytes);
     CtnFrame frame = {{arena, NULL, k->weights}};
+    guard(k, arena, true);
     k->variant->host(k->call->args, &frame);
+    guard(k, arena, false);
     return arena;
 }
 
