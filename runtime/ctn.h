@@ -359,6 +359,31 @@ typedef enum {
         INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h)       \
             INT(dilation_w)
 
+/* Recurrent layers, one direction: input [steps][batches][in_size], output
+ * [steps][batches][size]; the hidden state between steps is the output. x_weights
+ * [gates * size][in_size] and h_weights [gates * size][size] with a factor to Q15.16 per row; bias
+ * int32 in Q15.16; sigmoid and tangent int16 [513] from Q3.12 to Q0.15. h0 and c0: the states
+ * before, absent for zeros; h0_multiplier and h0_shift are the ratio of h0's scale to the
+ * output's, c0's factor brings it to Q4.11, a gru's state factor h0 to Q3.12. multiplier and
+ * shift: from the new state (lstm Q0.30, gru Q3.12, rnn tanh Q0.15, relu Q15.16) to the output.
+ * scratch: int16 [batches][size]; a rnn has none. */
+#define CTN_RECURRENT_FIELDS(REF, INT, INTS)                                                       \
+    REF(input)                                                                                     \
+    REF(output)                                                                                    \
+    REF(h0) REF(x_weights) REF(h_weights) REF(bias) REF(x_multiplier) REF(x_shift)                 \
+        REF(h_multiplier) REF(h_shift) REF(tangent) REF(scratch) INT(steps) INT(batches)           \
+            INT(in_size) INT(size) INT(reverse) INT(input_zero_point) INT(output_zero_point)       \
+                INT(h0_zero_point) INT(h0_multiplier) INT(h0_shift) INT(multiplier) INT(shift)
+#define CTN_RNN_S8_FIELDS(REF, INT, INTS) CTN_RECURRENT_FIELDS(REF, INT, INTS)
+#define CTN_GRU_S8_FIELDS(REF, INT, INTS)                                                          \
+    CTN_RECURRENT_FIELDS(REF, INT, INTS) REF(sigmoid) INT(state_multiplier) INT(state_shift)
+/* cell [batches][size]: the cell state after the last step. */
+#define CTN_LSTM_S8_FIELDS(REF, INT, INTS)                                                         \
+    CTN_RECURRENT_FIELDS(REF, INT, INTS)                                                           \
+    REF(sigmoid)                                                                                   \
+    REF(c0) REF(cell) INT(c0_zero_point) INT(c0_multiplier) INT(c0_shift) INT(cell_zero_point)     \
+        INT(cell_multiplier) INT(cell_shift)
+
 /* The C boundary and float islands. scale and its inverse are float bits in an int32. */
 #define CTN_QUANTIZE_S8_FIELDS(REF, INT, INTS)                                                     \
     REF(input) REF(output) INT(count) INT(inverse_scale) INT(zero_point)
@@ -421,6 +446,9 @@ typedef enum {
     KERNEL(masked_softmax_s8, MaskedSoftmaxS8, CTN_MASKED_SOFTMAX_S8_FIELDS)                       \
     KERNEL(log_softmax_s8, LogSoftmaxS8, CTN_LOG_SOFTMAX_S8_FIELDS)                                \
     KERNEL(layer_norm_s8, LayerNormS8, CTN_LAYER_NORM_S8_FIELDS)                                   \
+    KERNEL(lstm_s8, LstmS8, CTN_LSTM_S8_FIELDS)                                                    \
+    KERNEL(gru_s8, GruS8, CTN_GRU_S8_FIELDS)                                                       \
+    KERNEL(rnn_s8, RnnS8, CTN_RNN_S8_FIELDS)                                                       \
     KERNEL(argmax_s8, ArgmaxS8, CTN_ARGMAX_S8_FIELDS)                                              \
     KERNEL(cumsum_s8, CumsumS8, CTN_CUMSUM_S8_FIELDS)                                              \
     KERNEL(adaptive_pool2d_s8, AdaptivePool2dS8, CTN_ADAPTIVE_POOL2D_S8_FIELDS)                    \

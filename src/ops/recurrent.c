@@ -1,0 +1,495 @@
+/* Recurrent layers. ATen's rows of several layers and directions decompose into one node for each
+ * direction of a layer, over all steps; cells are layers of one step. Such a node is one kernel
+ * call: its products are int8 with a factor per weight row, its gates and its cell state 16 bits,
+ * neither of which is ever stored as a value. */
+#include "ops/ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum { LSTM, GRU, RNN } Kind;
+
+static const int gate_count[] = {4, 3, 1};
+
+static bool refuse(C *c, const Node *n, const char *what) {
+    diag_error(c, DIAG_MODEL, &n->loc, "%s: %s", strchr(op_schema(n->op)->name, ':') + 2, what);
+    return false;
+}
+
+static Kind kind_of(const Node *n) {
+    const char *name = op_schema(n->op)->name;
+    return strstr(name, "lstm") ? LSTM : strstr(name, "gru") ? GRU : RNN;
+}
+
+/* ---- the internal rows ----------------------------------------------------------------------- */
+
+typedef struct { /* input [steps][batches][in_size], output [steps][batches][size] */
+    Kind kind;
+    int64_t steps, batches, in_size, size, gates;
+    bool reverse, relu;
+} Layer;
+
+static bool is_matrix(const Value *v, int64_t rows, int64_t columns) {
+    return v->type.rank == 2 && v->type.dim[0] == rows && v->type.dim[1] == columns;
+}
+
+static bool is_state(const Value *v, const Layer *l) {
+    return !v || is_matrix(v, l->batches, l->size);
+}
+
+static bool layer_read(C *c, const Node *n, Layer *l) {
+    const Type *x = &node_in(n, "input")->type;
+    const Value *w = node_in(n, "w_ih"), *u = node_in(n, "w_hh"), *bias = node_in(n, "bias");
+    *l = (Layer){.kind = kind_of(n), .reverse = node_bool(n, "reverse")};
+    l->relu = l->kind == RNN && node_bool(n, "relu");
+    if (x->rank != 3 || !dtype_is_float(x->dtype) || u->type.rank != 2)
+        return refuse(c, n, "needs a float input of rank 3 and matrices of weights");
+    l->steps = x->dim[0];
+    l->batches = x->dim[1];
+    l->in_size = x->dim[2];
+    l->size = u->type.dim[1];
+    l->gates = gate_count[l->kind] * l->size;
+    if (l->steps < 1 || !is_matrix(w, l->gates, l->in_size) || !is_matrix(u, l->gates, l->size) ||
+        (bias && !is_matrix(bias, 2, l->gates)) || !is_state(node_in(n, "h0"), l) ||
+        (l->kind == LSTM && !is_state(node_in(n, "c0"), l)))
+        return refuse(c, n, "input, state and weights do not fit together");
+    return true;
+}
+
+static void layer_shape(C *c, Node *n) {
+    Layer l;
+    if (!layer_read(c, n, &l)) {
+        for (int k = 0; k < n->out_count; k++)
+            n->out[k]->type = node_in(n, "input")->type;
+        return;
+    }
+    int64_t dim[3] = {l.steps, l.batches, l.size};
+    node_set_type(n, 0, DT_F32, 3, dim);
+    if (l.kind == LSTM)
+        node_set_type(n, 1, DT_F32, 2, dim + 1);
+}
+
+/* ---- float reference ------------------------------------------------------------------------ */
+
+static float sigmoid(float x) {
+    return 1 / (1 + expf(-x));
+}
+
+/* x and h: a step's products with their biases; state: the cell of an LSTM, else the output of the
+ * step before. One element of the state is changed and returned as output. */
+static float step_element(const Layer *l, const float *x, const float *h, int64_t j, float *state) {
+    int64_t s = l->size;
+    if (l->kind == RNN) {
+        float sum = x[j] + h[j];
+        return *state = l->relu ? fmaxf(sum, 0) : tanhf(sum);
+    }
+    if (l->kind == GRU) {
+        float reset = sigmoid(x[j] + h[j]), update = sigmoid(x[s + j] + h[s + j]);
+        float fresh = tanhf(x[2 * s + j] + reset * h[2 * s + j]);
+        return *state = (1 - update) * fresh + update * *state;
+    }
+    float in = sigmoid(x[j] + h[j]), forget = sigmoid(x[s + j] + h[s + j]);
+    float cell = tanhf(x[2 * s + j] + h[2 * s + j]), out = sigmoid(x[3 * s + j] + h[3 * s + j]);
+    *state = forget * *state + in * cell;
+    return out * tanhf(*state);
+}
+
+static void add_bias(float *rows, int64_t count, int64_t gates, const float *bias) {
+    for (int64_t r = 0; bias && r < count; r++)
+        for (int64_t k = 0; k < gates; k++)
+            rows[r * gates + k] += bias[k];
+}
+
+static void layer_run(const Layer *l, const float *x, const float *u, const float *bias,
+                      float *products, float *hidden, float *state, float *out) {
+    int64_t states = l->batches * l->size, width = l->batches * l->gates;
+    const float *before = hidden; /* the state before the first step */
+    float *h = products + l->steps * width;
+    for (int64_t k = 0; k < l->steps; k++) {
+        int64_t t = l->reverse ? l->steps - 1 - k : k;
+        float_gemm(false, true, l->batches, l->gates, l->size, before, l->size, u, l->size, 0, h,
+                   l->gates);
+        add_bias(h, l->batches, l->gates, bias);
+        for (int64_t b = 0; b < l->batches; b++)
+            for (int64_t j = 0; j < l->size; j++)
+                out[t * states + b * l->size + j] = step_element(
+                    l, x + t * width + b * l->gates, h + b * l->gates, j, state + b * l->size + j);
+        before = out + t * states;
+    }
+}
+
+static const float *floats(const Array *a) {
+    return a ? a->data : NULL;
+}
+
+static void layer_eval(C *c, Node *n) {
+    Layer l;
+    if (!layer_read(c, n, &l))
+        return;
+    int64_t states = l.batches * l.size, rows = l.steps * l.batches;
+    const float *bias = floats(eval_in(c, n, "bias"));
+    const float *h0 = floats(eval_in(c, n, "h0"));
+    const float *c0 = l.kind == LSTM ? floats(eval_in(c, n, "c0")) : h0;
+    float *work = calloc((size_t)((rows + l.batches) * l.gates + 2 * states), sizeof(float));
+    if (!work)
+        fatal(c, DIAG_MODEL, &n->loc, "out of memory in a recurrent layer");
+    float *hidden = work + (rows + l.batches) * l.gates, *state = hidden + states;
+    if (h0)
+        memcpy(hidden, h0, (size_t)states * sizeof(float));
+    if (c0)
+        memcpy(state, c0, (size_t)states * sizeof(float));
+    float_gemm(false, true, rows, l.gates, l.in_size, floats(eval_in(c, n, "input")), l.in_size,
+               floats(eval_in(c, n, "w_ih")), l.in_size, 0, work, l.gates);
+    add_bias(work, rows, l.gates, bias);
+    layer_run(&l, work, floats(eval_in(c, n, "w_hh")), bias ? bias + l.gates : NULL, work, hidden,
+              state, eval_out(c, n, 0)->data);
+    if (l.kind == LSTM)
+        memcpy(eval_out(c, n, 1)->data, state, (size_t)states * sizeof(float));
+    free(work);
+}
+
+/* ---- lowering ------------------------------------------------------------------------------- */
+
+enum { TABLE_SIZE = 513, SUM_BITS = 16, INPUT_BITS = 12, CELL_BITS = 11 };
+
+static void table_const(Call *call, uint32_t *field, const char *name, bool tangent) {
+    int16_t entry[TABLE_SIZE];
+    for (int i = 0; i < TABLE_SIZE; i++) {
+        double x = ldexp(128.0 * i - 32768, -INPUT_BITS);
+        double y = round(32768 * (tangent ? tanh(x) : 1 / (1 + exp(-x))));
+        entry[i] = (int16_t)fmin(y, 32767);
+    }
+    call_const(call, field, name, DT_I16, entry, sizeof entry, 2);
+}
+
+/* int8 rows, and the factor that brings a row's product with int8 at `scale` to Q15.16. */
+static void matrix_const(C *c, Call *call, WeightFields field, const char *name,
+                         const Array *weights, double scale) {
+    int64_t rows = weights->dim[0], columns = weights->dim[1];
+    int8_t *q = NEW_ARRAY(c, int8_t, rows * columns), *shift = NEW_ARRAY(c, int8_t, rows);
+    int32_t *multiplier = NEW_ARRAY(c, int32_t, rows);
+    for (int64_t r = 0; r < rows; r++) {
+        double top = 0;
+        int32_t s;
+        for (int64_t k = 0; k < columns; k++)
+            top = fmax(top, fabs(array_get(weights, r * columns + k)));
+        double step = top > 0 ? top / 127 : 1;
+        for (int64_t k = 0; k < columns; k++)
+            q[r * columns + k] = (int8_t)lround(array_get(weights, r * columns + k) / step);
+        multiplier_from(ldexp(scale * step, SUM_BITS), &multiplier[r], &s);
+        shift[r] = (int8_t)s;
+    }
+    call_const(call, field.weights, name, DT_I8, q, rows * columns, 4);
+    call_const(call, field.multiplier, "multiplier", DT_I32, multiplier, rows * 4, 4);
+    call_const(call, field.shift, "shift", DT_I8, shift, rows, 1);
+}
+
+/* Both biases, or their sum where the gates need no more. */
+static void bias_const(C *c, Call *call, uint32_t *field, const Layer *l, const Value *bias) {
+    int64_t count = l->kind == GRU ? 2 * l->gates : l->gates;
+    int32_t *q = NEW_ARRAY(c, int32_t, count);
+    for (int64_t i = 0; bias && i < count; i++) {
+        double sum = array_get(bias->constant, i);
+        if (l->kind != GRU)
+            sum += array_get(bias->constant, l->gates + i);
+        q[i] = (int32_t)fmax(-1e9, fmin(1e9, round(ldexp(sum, SUM_BITS))));
+    }
+    call_const(call, field, "bias", DT_I32, q, count * 4, 4);
+}
+
+static void state_in(Call *call, uint32_t *field, Value *v, double to, int32_t *zero_point,
+                     int32_t *multiplier, int32_t *shift) {
+    if (!v) {
+        call_absent(call, field);
+        return;
+    }
+    call_in(call, field, v);
+    *zero_point = value_zero_point(v);
+    multiplier_from(value_scale(v) / to, multiplier, shift);
+}
+
+/* The scale of what the kernel's multiplier brings to the output. */
+static double state_scale(const Layer *l) {
+    int bits = l->kind == LSTM ? 30 : l->kind == GRU ? INPUT_BITS : l->relu ? SUM_BITS : 15;
+    return ldexp(1, -bits);
+}
+
+/* The fields that the three kernels have in common: CtnRnnS8Args begins the other two. */
+static void common_fields(C *c, Call *call, const Node *n, const Layer *l, CtnRnnS8Args *a) {
+    Value *x = node_in(n, "input"), *y = n->out[0];
+    call_in(call, &a->input, x);
+    call_out(call, &a->output, y);
+    matrix_const(c, call, (WeightFields){&a->x_weights, NULL, &a->x_multiplier, &a->x_shift},
+                 "w_ih", node_in(n, "w_ih")->constant, value_scale(x));
+    matrix_const(c, call, (WeightFields){&a->h_weights, NULL, &a->h_multiplier, &a->h_shift},
+                 "w_hh", node_in(n, "w_hh")->constant, value_scale(y));
+    bias_const(c, call, &a->bias, l, node_in(n, "bias"));
+    if (l->relu)
+        call_absent(call, &a->tangent);
+    else
+        table_const(call, &a->tangent, "tanh", true);
+    state_in(call, &a->h0, node_in(n, "h0"), value_scale(y), &a->h0_zero_point, &a->h0_multiplier,
+             &a->h0_shift);
+    a->steps = (int32_t)l->steps;
+    a->batches = (int32_t)l->batches;
+    a->in_size = (int32_t)l->in_size;
+    a->size = (int32_t)l->size;
+    a->reverse = l->reverse;
+    a->input_zero_point = value_zero_point(x);
+    a->output_zero_point = value_zero_point(y);
+    multiplier_from(state_scale(l) / value_scale(y), &a->multiplier, &a->shift);
+    if (l->kind == RNN)
+        call_absent(call, &a->scratch);
+    else
+        call_scratch(call, &a->scratch, l->batches * l->size * 2, 4);
+    call->macs = l->steps * l->batches * l->gates * (l->in_size + l->size);
+}
+
+static bool layer_ready(C *c, const Node *n, Layer *l) {
+    const Value *bias = node_in(n, "bias");
+    if (!layer_read(c, n, l))
+        return false;
+    if (!node_in(n, "w_ih")->constant || !node_in(n, "w_hh")->constant || (bias && !bias->constant))
+        return refuse(c, n, "weights that are computed at run time have no integer form");
+    return true;
+}
+
+static void lstm_lower(C *c, Graph *g, Node *n) {
+    Layer l;
+    if (!layer_ready(c, n, &l))
+        return;
+    Call *call = call_new(c, g, n, CTN_KERNEL_lstm_s8);
+    CtnLstmS8Args *a = call->args;
+    common_fields(c, call, n, &l, (CtnRnnS8Args *)a);
+    table_const(call, &a->sigmoid, "sigmoid", false);
+    state_in(call, &a->c0, node_in(n, "c0"), ldexp(1, -CELL_BITS), &a->c0_zero_point,
+             &a->c0_multiplier, &a->c0_shift);
+    call_out(call, &a->cell, n->out[1]);
+    a->cell_zero_point = value_zero_point(n->out[1]);
+    multiplier_from(ldexp(1, -CELL_BITS) / value_scale(n->out[1]), &a->cell_multiplier,
+                    &a->cell_shift);
+}
+
+static void gru_lower(C *c, Graph *g, Node *n) {
+    Layer l;
+    if (!layer_ready(c, n, &l))
+        return;
+    Call *call = call_new(c, g, n, CTN_KERNEL_gru_s8);
+    CtnGruS8Args *a = call->args;
+    const Value *h0 = node_in(n, "h0");
+    common_fields(c, call, n, &l, (CtnRnnS8Args *)a);
+    if (h0)
+        multiplier_from(ldexp(value_scale(h0), INPUT_BITS), &a->state_multiplier, &a->state_shift);
+    table_const(call, &a->sigmoid, "sigmoid", false);
+}
+
+static void rnn_lower(C *c, Graph *g, Node *n) {
+    Layer l;
+    if (!layer_ready(c, n, &l))
+        return;
+    Call *call = call_new(c, g, n, CTN_KERNEL_rnn_s8);
+    common_fields(c, call, n, &l, call->args);
+}
+
+/* ---- decompose ------------------------------------------------------------------------------ */
+
+#define PARAMETERS_MOST 256 /* 16 layers of two directions with projections */
+
+static bool all_zero(const Value *v) {
+    if (!v->constant || v->grid)
+        return false;
+    for (int64_t i = 0; i < array_count(v->constant); i++)
+        if (array_get(v->constant, i) != 0)
+            return false;
+    return true;
+}
+
+/* One layer in one direction. h0 and c0 may be NULL; parameter: w_ih, w_hh and perhaps two biases.
+ */
+static Node *layer_node(C *c, Graph *g, Node *n, Kind kind, Value *x, Value *h0, Value *c0,
+                        Value *const *parameter, bool biases, bool reverse) {
+    Arg h = h0 ? arg_value(h0) : arg_none(), cell = c0 ? arg_value(c0) : arg_none();
+    Arg w = arg_value(parameter[0]), u = arg_value(parameter[1]);
+    Arg bias = arg_none(), back = arg_bool(reverse), in = arg_value(x);
+    if (biases)
+        bias = arg_value(MAKE("aten::stack", arg_values(c, 2, parameter + 2), arg_int(0)));
+    bool relu = strstr(op_schema(n->op)->name, "relu") != NULL;
+    switch (kind) {
+    case LSTM:
+        return node_new(g, n, "corten::lstm", ARGS(in, h, cell, w, u, bias, back));
+    case GRU:
+        return node_new(g, n, "corten::gru", ARGS(in, h, w, u, bias, back));
+    default:
+        return node_new(g, n, "corten::rnn", ARGS(in, h, w, u, bias, back, arg_bool(relu)));
+    }
+}
+
+static Value *pick(Graph *g, Node *n, Value *v, int64_t index) {
+    return MAKE("aten::select.int", arg_value(v), arg_int(0), arg_int(index));
+}
+
+static Value *joined(C *c, Graph *g, Node *n, int count, Value **v, int dim) {
+    return count == 1 ? v[0] : MAKE("aten::cat", arg_values(c, count, v), arg_int(dim));
+}
+
+typedef struct {
+    Kind kind;
+    int layers, directions, each; /* parameters of one layer and direction */
+    bool biases;
+    Value *x, *h0, *c0;
+    Value *parameter[PARAMETERS_MOST];
+    Value *h[PARAMETERS_MOST], *c[PARAMETERS_MOST]; /* last states, [1][batches][size] */
+} Stack;
+
+static bool stack_states(C *c, const Node *n, Stack *s) {
+    Value *hx[2] = {NULL, NULL};
+    if (s->kind == LSTM && node_values(n, "hx", hx, 2) != 2)
+        return refuse(c, n, "needs two states");
+    s->h0 = s->kind == LSTM ? hx[0] : node_in(n, "hx");
+    s->c0 = hx[1];
+    int64_t want = (int64_t)s->layers * s->directions;
+    if (s->h0->type.rank != 3 || s->h0->type.dim[0] != want ||
+        (s->c0 && (s->c0->type.rank != 3 || s->c0->type.dim[0] != want)))
+        return refuse(c, n, "the state does not fit the layers");
+    s->h0 = all_zero(s->h0) ? NULL : s->h0;
+    s->c0 = s->c0 && !all_zero(s->c0) ? s->c0 : NULL;
+    return true;
+}
+
+static bool stack_read(C *c, const Node *n, Stack *s) {
+    int64_t layers = node_int(n, "num_layers");
+    *s = (Stack){.kind = kind_of(n), .directions = node_bool(n, "bidirectional") ? 2 : 1};
+    s->biases = node_bool(n, "has_biases");
+    s->each = s->biases ? 4 : 2;
+    s->x = node_in(n, "input");
+    int count = node_values(n, "params", s->parameter, PARAMETERS_MOST);
+    if (node_bool(n, "train") && node_double(n, "dropout") != 0)
+        return refuse(c, n, "train=True with dropout (call model.eval() before the export)");
+    if (layers < 1 || layers * s->directions * s->each > PARAMETERS_MOST)
+        return refuse(c, n, "num_layers is out of range");
+    s->layers = (int)layers;
+    if (count == s->layers * s->directions * (s->each + 1))
+        return refuse(c, n, "proj_size other than 0 has no integer form");
+    if (count != s->layers * s->directions * s->each || s->x->type.rank != 3)
+        return refuse(c, n, "parameters or input do not fit the layers");
+    return stack_states(c, n, s);
+}
+
+/* All directions of layer k: their outputs side by side. */
+static Value *stack_layer(C *c, Graph *g, Node *n, Stack *s, int k, Value *x) {
+    Value *out[2];
+    int64_t steps = x->type.dim[0];
+    for (int d = 0; d < s->directions; d++) {
+        int at = k * s->directions + d;
+        Node *layer = layer_node(c, g, n, s->kind, x, s->h0 ? pick(g, n, s->h0, at) : NULL,
+                                 s->c0 ? pick(g, n, s->c0, at) : NULL,
+                                 s->parameter + (ptrdiff_t)at * s->each, s->biases, d == 1);
+        out[d] = layer->out[0];
+        Value *last = pick(g, n, out[d], d == 1 ? 0 : steps - 1);
+        s->h[at] = MAKE("aten::unsqueeze", arg_value(last), arg_int(0));
+        if (s->kind == LSTM)
+            s->c[at] = MAKE("aten::unsqueeze", arg_value(layer->out[1]), arg_int(0));
+    }
+    return joined(c, g, n, s->directions, out, 2);
+}
+
+static void stack_decompose(C *c, Graph *g, Node *n) {
+    Stack s;
+    if (!stack_read(c, n, &s))
+        return;
+    bool batch_first = node_bool(n, "batch_first");
+    Value *x = s.x;
+    if (batch_first)
+        x = MAKE("aten::transpose.int", arg_value(x), arg_int(0), arg_int(1));
+    if (x->type.dim[0] < 1) {
+        refuse(c, n, "has no steps");
+        return;
+    }
+    int errors = diag_error_count(c);
+    for (int k = 0; k < s.layers && diag_error_count(c) == errors; k++)
+        x = stack_layer(c, g, n, &s, k, x);
+    if (diag_error_count(c) != errors)
+        return;
+    if (batch_first)
+        x = MAKE("aten::transpose.int", arg_value(x), arg_int(0), arg_int(1));
+    value_replace(g, n->out[0], x);
+    value_replace(g, n->out[1], joined(c, g, n, s.layers * s.directions, s.h, 0));
+    if (s.kind == LSTM)
+        value_replace(g, n->out[2], joined(c, g, n, s.layers * s.directions, s.c, 0));
+}
+
+/* A cell is a layer of one step. */
+static void cell_decompose(C *c, Graph *g, Node *n) {
+    Kind kind = kind_of(n);
+    Value *hx[2] = {NULL, NULL}, *x = node_in(n, "input");
+    Value *parameter[4] = {node_in(n, "w_ih"), node_in(n, "w_hh"), node_in(n, "b_ih"),
+                           node_in(n, "b_hh")};
+    if (kind == LSTM)
+        node_values(n, "hx", hx, 2);
+    else
+        hx[0] = node_in(n, "hx");
+    if (x->type.rank != 2 || (parameter[2] == NULL) != (parameter[3] == NULL)) {
+        refuse(c, n, "needs an input of rank 2, and both biases or none");
+        return;
+    }
+    for (int k = 0; k < 2; k++)
+        if (hx[k] && all_zero(hx[k]))
+            hx[k] = NULL;
+    x = MAKE("aten::unsqueeze", arg_value(x), arg_int(0));
+    Node *layer =
+        layer_node(c, g, n, kind, x, hx[0], hx[1], parameter, parameter[2] != NULL, false);
+    value_replace(g, n->out[0], MAKE("aten::squeeze.dim", arg_value(layer->out[0]), arg_int(0)));
+    if (kind == LSTM)
+        value_replace(g, n->out[1], layer->out[1]);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+#define STACK_ARGUMENTS                                                                            \
+    "Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool "           \
+    "bidirectional, bool batch_first)"
+#define CELL_ARGUMENTS "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None)"
+
+static const Op rows[] = {
+    {.schema = "aten::lstm.input(Tensor input, Tensor[] hx, " STACK_ARGUMENTS
+               " -> (Tensor, Tensor, Tensor)",
+     COMPOSITE(stack_decompose)},
+    {.schema = "aten::gru.input(Tensor input, Tensor hx, " STACK_ARGUMENTS " -> (Tensor, Tensor)",
+     COMPOSITE(stack_decompose)},
+    {.schema =
+         "aten::rnn_tanh.input(Tensor input, Tensor hx, " STACK_ARGUMENTS " -> (Tensor, Tensor)",
+     COMPOSITE(stack_decompose)},
+    {.schema =
+         "aten::rnn_relu.input(Tensor input, Tensor hx, " STACK_ARGUMENTS " -> (Tensor, Tensor)",
+     COMPOSITE(stack_decompose)},
+    {.schema = "aten::lstm_cell(Tensor input, Tensor[] hx, " CELL_ARGUMENTS " -> (Tensor, Tensor)",
+     COMPOSITE(cell_decompose)},
+    {.schema = "aten::gru_cell(Tensor input, Tensor hx, " CELL_ARGUMENTS " -> Tensor",
+     COMPOSITE(cell_decompose)},
+    {.schema = "aten::rnn_tanh_cell(Tensor input, Tensor hx, " CELL_ARGUMENTS " -> Tensor",
+     COMPOSITE(cell_decompose)},
+    {.schema = "aten::rnn_relu_cell(Tensor input, Tensor hx, " CELL_ARGUMENTS " -> Tensor",
+     COMPOSITE(cell_decompose)},
+    /* One direction of one layer: outputs [steps][batches][size]; an LSTM's last cell state too.
+     * bias: [2][gates], of input and hidden state. Absent states are zeros. */
+    {.schema = "corten::lstm(Tensor input, Tensor? h0, Tensor? c0, Tensor w_ih, Tensor w_hh, "
+               "Tensor? bias, bool reverse) -> (Tensor, Tensor)",
+     .shape = layer_shape,
+     .eval = layer_eval,
+     .quant = {.in = {Q_ACT, Q_ACT, Q_ACT, Q_RAW, Q_RAW, Q_RAW}, .out = {Q_ACT, Q_ACT}},
+     .lower = lstm_lower},
+    {.schema = "corten::gru(Tensor input, Tensor? h0, Tensor w_ih, Tensor w_hh, Tensor? bias, bool "
+               "reverse) -> Tensor",
+     .shape = layer_shape,
+     .eval = layer_eval,
+     .quant = {.in = {Q_ACT, Q_ACT, Q_RAW, Q_RAW, Q_RAW}, .out = {Q_ACT}},
+     .lower = gru_lower},
+    {.schema = "corten::rnn(Tensor input, Tensor? h0, Tensor w_ih, Tensor w_hh, Tensor? bias, bool "
+               "reverse, bool relu) -> Tensor",
+     .shape = layer_shape,
+     .eval = layer_eval,
+     .quant = {.in = {Q_ACT, Q_ACT, Q_RAW, Q_RAW, Q_RAW}, .out = {Q_ACT}},
+     .lower = rnn_lower},
+};
+
+OPS_FAMILY(recurrent, rows);
