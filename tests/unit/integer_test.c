@@ -48,15 +48,20 @@ static bool all_finite(const Array *a) {
     return true;
 }
 
+static const Array *all_real(C *c, const Array *like, const Grid *grid, int32_t q) {
+    Array *a = array_new(c, grid->dtype, like->rank, like->dim);
+    for (int64_t i = 0; i < array_count(a); i++)
+        array_set_int(a, i, q);
+    return dequantize_array(c, a, grid);
+}
+
 /* Rounded inputs may lead out of the range that was calibrated: integers saturate there. */
 static Array *within_grid(C *c, const Array *a, const Grid *grid) {
     Array *kept = array_convert(c, a, DT_F32);
-    const Part *p = &grid->part[0];
     int32_t most = grid->dtype == DT_I16 ? 32767 : 127;
+    const Array *low = all_real(c, a, grid, -most - 1), *high = all_real(c, a, grid, most);
     for (int64_t i = 0; i < array_count(a); i++)
-        array_set(kept, i,
-                  fmin(fmax(array_get(a, i), p->scale * (-most - 1 - p->zero_point)),
-                       p->scale * (most - p->zero_point)));
+        array_set(kept, i, fmin(fmax(array_get(a, i), array_get(low, i)), array_get(high, i)));
     return kept;
 }
 
