@@ -462,6 +462,7 @@ typedef enum {
  * to the plain one, in runtime/<kernel>_<isa>.c. `accepts` and `pack` name host functions of
  * src/lower (any_call and keep_constants: none needed); the chip's build never sees them. */
 #define CTN_VARIANTS(VARIANT)                                                                      \
+    VARIANT(conv2d_s8, Conv2dS8, v7m, conv2d_dots, pack_conv2d_dots)                               \
     VARIANT(conv2d_s8, Conv2dS8, dsp, conv2d_accepts_dsp, conv2d_pack_dsp)                         \
     VARIANT(linear_s8, LinearS8, dsp, linear_accepts_dsp, linear_pack_dsp)                         \
     VARIANT(conv2d_s8, Conv2dS8, mve, conv2d_pairs, pack_conv2d_pairs)                             \

@@ -1,0 +1,166 @@
+/* Convolution by the matrix block of ARMv7-M (dot_v7m.h): four output positions at a time, wherever
+ * they lie, against all channels. What their windows cover is expanded into scratch; taps in the
+ * padding read a pixel of zero points, which the packed bias cancels. Scratch holds the expanded
+ * rows of a segment, that pixel, and for several segments the sums of a block. */
+#if defined(CTN_EMULATE) || defined(__ARM_ARCH_7M__) || defined(__ARM_ARCH_7EM__) ||               \
+    defined(__ARM_ARCH_8M_MAIN__) || defined(__ARM_ARCH_8_1M_MAIN__)
+#include "ctn.h"
+#include "dot_v7m.h"
+
+enum { ROWS = 4 };
+
+typedef struct {
+    const int8_t *image;
+    int32_t y, x; /* of the window's first tap */
+} Window;
+
+typedef struct {
+    const CtnConv2dS8Args *a;
+    CtnDotV7m dot;
+    int32_t depth, columns, taps, tap_step, depth_step; /* of a group; of a segment */
+    int32_t *pairs;
+    int8_t *padding;
+    Window window[ROWS], next;
+    int8_t *next_output;
+} Layer;
+
+static Layer layer_of(const CtnConv2dS8Args *a, const CtnFrame *frame) {
+    Layer l = {.a = a};
+    l.depth = a->in_c / a->groups;
+    l.columns = a->out_c / a->groups;
+    l.taps = a->kernel_h * a->kernel_w;
+    l.depth_step = ctn_dot_share(l.depth, CTN_DOT_DEPTH);
+    l.tap_step = ctn_dot_share(l.taps, CTN_DOT_DEPTH / l.depth_step);
+    if (l.depth_step < l.depth)
+        l.tap_step = 1;
+    int32_t most = l.tap_step * l.depth_step;
+    l.pairs = ctn_at(frame, a->scratch);
+    l.dot = ctn_dot_begin_v7m(a->output_zero_point, a->clamp_max, ctn_at(frame, a->table));
+    l.dot.pairs = l.pairs;
+    l.dot.sums = l.pairs + 2 * most;
+    l.padding = (int8_t *)(l.dot.sums + (most < l.taps * l.depth ? ROWS * l.columns : 0));
+    for (int32_t i = 0; i < l.depth_step; i++)
+        l.padding[i] = (int8_t)a->input_zero_point;
+    l.next = (Window){ctn_at(frame, a->input), -a->pad_top, -a->pad_left};
+    l.next_output = ctn_at(frame, a->output);
+    return l;
+}
+
+/* The next positions in order; at the end the last one again. How many are new. */
+static int32_t next_windows(Layer *l, int32_t left) {
+    const CtnConv2dS8Args *a = l->a;
+    int32_t count = left < ROWS ? left : ROWS;
+    for (int32_t i = 0; i < ROWS; i++) {
+        if (i >= count) {
+            l->window[i] = l->window[i - 1];
+            l->dot.row[i] = l->dot.row[i - 1];
+            continue;
+        }
+        l->window[i] = l->next;
+        l->dot.row[i] = l->next_output;
+        l->next_output += a->out_c;
+        l->next.x += a->stride_w;
+        if (l->next.x < a->out_w * a->stride_w - a->pad_left)
+            continue;
+        l->next.x = -a->pad_left;
+        l->next.y += a->stride_h;
+        if (l->next.y < a->out_h * a->stride_h - a->pad_top)
+            continue;
+        l->next.y = -a->pad_top;
+        l->next.image += a->in_h * a->in_w * a->in_c;
+    }
+    return count;
+}
+
+static int within(const Layer *l) {
+    const CtnConv2dS8Args *a = l->a;
+    int32_t last_y = a->in_h - 1 - (a->kernel_h - 1) * a->dilation_h;
+    int32_t last_x = a->in_w - 1 - (a->kernel_w - 1) * a->dilation_w;
+    for (int32_t i = 0; i < ROWS; i++) {
+        const Window *w = &l->window[i];
+        if (w->y < 0 || w->y > last_y || w->x < 0 || w->x > last_x)
+            return 0;
+    }
+    return 1;
+}
+
+/* Whole windows that lie within the image: a row of taps is one run of bytes. */
+static void expand_runs(const Layer *l) {
+    const CtnConv2dS8Args *a = l->a;
+    const int8_t *row[ROWS];
+    int32_t run = a->kernel_w * a->in_c, down = a->dilation_h * a->in_w * a->in_c;
+    int32_t *to = l->pairs;
+    for (int32_t i = 0; i < ROWS; i++) {
+        const Window *w = &l->window[i];
+        row[i] = w->image + (w->y * a->in_w + w->x) * a->in_c;
+    }
+    for (int32_t ky = 0; ky < a->kernel_h; ky++, to += 2 * run) {
+        ctn_expand_v7m(row, to, run);
+        for (int32_t i = 0; i < ROWS; i++)
+            row[i] += down;
+    }
+}
+
+/* Channels first .. first + count of some taps. */
+static void expand_taps(const Layer *l, int32_t tap, int32_t taps, int32_t first, int32_t count) {
+    const CtnConv2dS8Args *a = l->a;
+    int32_t ky = tap / a->kernel_w, kx = tap - ky * a->kernel_w;
+    int32_t *to = l->pairs;
+    for (; taps > 0; taps--, to += 2 * count) {
+        const int8_t *row[ROWS];
+        for (int32_t i = 0; i < ROWS; i++) {
+            const Window *w = &l->window[i];
+            int32_t y = w->y + ky * a->dilation_h, x = w->x + kx * a->dilation_w;
+            int inside = y >= 0 && y < a->in_h && x >= 0 && x < a->in_w;
+            row[i] = inside ? w->image + (y * a->in_w + x) * a->in_c + first : l->padding;
+        }
+        ctn_expand_v7m(row, to, count);
+        if (++kx == a->kernel_w) {
+            kx = 0;
+            ky++;
+        }
+    }
+}
+
+static void segment(Layer *l, int32_t tap, int32_t taps, int32_t first, int32_t count,
+                    int32_t channel) {
+    int32_t depth = taps * count;
+    int last = tap + taps == l->taps && first + count == l->depth;
+    int whole = last && tap == 0 && first == 0;
+    if (whole && l->a->groups == 1 && l->a->dilation_w == 1 && within(l))
+        expand_runs(l);
+    else
+        expand_taps(l, tap, taps, channel + first, count);
+    l->dot.sum = whole ? CTN_SUM_WHOLE : last ? CTN_SUM_LAST : CTN_SUM_PART;
+    ctn_dot_depth_v7m(&l->dot, depth);
+    ctn_dot_block_v7m(&l->dot, depth, l->columns);
+}
+
+/* All segments of one group for the windows at hand. */
+static void block(Layer *l, int32_t channel) {
+    if (l->tap_step * l->depth_step < l->taps * l->depth)
+        for (int32_t i = 0; i < ROWS * l->columns; i++)
+            l->dot.sums[i] = 0;
+    for (int32_t tap = 0; tap < l->taps; tap += l->tap_step) {
+        int32_t taps = l->taps - tap < l->tap_step ? l->taps - tap : l->tap_step;
+        for (int32_t first = 0; first < l->depth; first += l->depth_step) {
+            int32_t count = l->depth - first;
+            count = count < l->depth_step ? count : l->depth_step;
+            segment(l, tap, taps, first, count, channel);
+        }
+    }
+}
+
+void ctn_conv2d_s8_v7m(const CtnConv2dS8Args *a, const CtnFrame *frame) {
+    Layer l = layer_of(a, frame);
+    int32_t left = a->batches * a->out_h * a->out_w;
+    while (left > 0) {
+        left -= next_windows(&l, left);
+        l.dot.weights = ctn_at(frame, a->weights);
+        for (int32_t group = 0; group < a->groups; group++) {
+            l.dot.column = group * l.columns;
+            block(&l, group * l.depth);
+        }
+    }
+}
+#endif

@@ -1,0 +1,41 @@
+/* What the short stores of the variants rest on: an output's fixed-point factors in the form that
+ * they want, and the proof, from the weights, that the short store is exact for every input. */
+#ifndef CORTEN_FACTORS_H
+#define CORTEN_FACTORS_H
+
+#include "lower/packing.h"
+
+typedef struct {
+    int64_t low, high; /* bounds of the sum with its bias */
+    int64_t bias;      /* with the input's zero point folded in */
+    int32_t multiplier;
+    int32_t right_shift; /* 1 .. FACTOR_SHIFT_MAX */
+} Factor;
+
+enum { FACTOR_SHIFT_MAX = 20 };
+
+/* The constants of the outputs of a convolution or linear layer; bias may be NULL. */
+typedef struct {
+    const int8_t *weights;
+    const int32_t *bias, *multiplier;
+    const int8_t *shift;
+    int64_t channels, depth;
+    int64_t channel_step, depth_step; /* between weights */
+    int32_t input_zero_point;
+} Columns;
+
+/* The factors of one channel for activations that are given as q + offset. False if the sum does
+ * not stay within 2^30 or the shift is not one to the right; a factor so small that every sum gives
+ * the zero point becomes 0. */
+bool column_factor(const Columns *k, int64_t channel, int32_t offset, Factor *f);
+bool columns_fit(const Columns *k);
+/* A clamp that is not the saturation of 8 bits becomes a table. */
+void store_pack(Call *call, uint32_t *table, int32_t *clamp_min, int32_t *clamp_max);
+/* May the store hold this zero point and, if there is a table, is it one of 8 or 10 bits? */
+bool store_fits(const Call *call, const uint32_t *table, int32_t zero_point, int32_t clamp_min,
+                int32_t clamp_max);
+
+bool conv2d_columns(const Call *call, Columns *k);
+bool linear_columns(const Call *call, Columns *k);
+
+#endif
