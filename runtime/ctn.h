@@ -359,6 +359,18 @@ typedef enum {
         INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h)       \
             INT(dilation_w)
 
+/* int64 place in the plane of the first maximum of adaptive_pool2d_s8's windows. */
+#define CTN_ADAPTIVE_MAX_INDICES_S8_FIELDS(REF, INT, INTS)                                         \
+    REF(input)                                                                                     \
+    REF(output) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w)
+
+/* Integers of in_size bytes (1, 4, 8, signed), reduced as in reduce_sum_s8 to out_size bytes.
+ * mode 0: sum, 1: maximum, 2: minimum. */
+#define CTN_REDUCE_INT_FIELDS(REF, INT, INTS)                                                      \
+    REF(input)                                                                                     \
+    REF(output) INTS(dim, 6) INTS(in_stride, 6) INTS(reduced, 6) INTS(reduced_stride, 6)           \
+        INT(in_size) INT(out_size) INT(mode)
+
 /* Recurrent layers, one direction: input [steps][batches][in_size], output
  * [steps][batches][size]; the hidden state between steps is the output. x_weights
  * [gates * size][in_size] and h_weights [gates * size][size] with a factor to Q15.16 per row; bias
@@ -449,6 +461,8 @@ typedef enum {
     KERNEL(lstm_s8, LstmS8, CTN_LSTM_S8_FIELDS)                                                    \
     KERNEL(gru_s8, GruS8, CTN_GRU_S8_FIELDS)                                                       \
     KERNEL(rnn_s8, RnnS8, CTN_RNN_S8_FIELDS)                                                       \
+    KERNEL(adaptive_max_indices_s8, AdaptiveMaxIndicesS8, CTN_ADAPTIVE_MAX_INDICES_S8_FIELDS)      \
+    KERNEL(reduce_int, ReduceInt, CTN_REDUCE_INT_FIELDS)                                           \
     KERNEL(argmax_s8, ArgmaxS8, CTN_ARGMAX_S8_FIELDS)                                              \
     KERNEL(cumsum_s8, CumsumS8, CTN_CUMSUM_S8_FIELDS)                                              \
     KERNEL(adaptive_pool2d_s8, AdaptivePool2dS8, CTN_ADAPTIVE_POOL2D_S8_FIELDS)                    \

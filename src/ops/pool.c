@@ -569,6 +569,15 @@ static void indices_lower(C *c, Graph *g, Node *n) {
     call_out(call, &a->output, n->out[0]);
 }
 
+static void adaptive_indices_lower(C *c, Graph *g, Node *n) {
+    Pool p = pool_read(n);
+    Call *call = call_new(c, g, n, CTN_KERNEL_adaptive_max_indices_s8);
+    CtnAdaptiveMaxIndicesS8Args *a = call->args;
+    POOL_SIZES(a, &p);
+    call_in(call, &a->input, node_in(n, "input"));
+    call_out(call, &a->output, n->out[0]);
+}
+
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 #define POOL_CORE                                                                                  \
@@ -649,7 +658,7 @@ static const Op rows[] = {
      .shape = indices_shape,
      .eval = adaptive_indices_eval,
      .quant = {.in = {Q_ACT}, .out = {Q_RAW}},
-     .no_integer_form = "the places of maxima of an adaptive pool have no kernel"},
+     .lower = adaptive_indices_lower},
 };
 
 OPS_FAMILY(pool, rows);

@@ -204,8 +204,34 @@ static bool is_int8(C *c, const Node *n, const Value *x, const char *what) {
     return false;
 }
 
+/* Sums and extrema of integers; bools are sums' operands only after a conversion. */
+static void int_lower(C *c, Graph *g, Node *n, int mode) {
+    Value *x = node_in(n, "input");
+    Dims d = own_dims(c, n);
+    Loop kept, reduced;
+    loops_physical(n, &d, &kept, &reduced);
+    Call *call = call_new(c, g, n, CTN_KERNEL_reduce_int);
+    CtnReduceIntArgs *a = call->args;
+    if (!loop_pack(&kept, a->dim, a->in_stride) ||
+        !loop_pack(&reduced, a->reduced, a->reduced_stride))
+        too_many_dims(c, n);
+    a->in_size = dtype_size(value_storage(x));
+    a->out_size = dtype_size(value_storage(n->out[0]));
+    a->mode = mode;
+    call_in(call, &a->input, x);
+    call_out(call, &a->output, n->out[0]);
+}
+
+static bool is_wide_integer(const Value *x) {
+    return !x->grid && (x->type.dtype == DT_I32 || x->type.dtype == DT_I64);
+}
+
 static void sum_lower(C *c, Graph *g, Node *n) {
     Value *x = node_in(n, "input");
+    if (is_wide_integer(x)) {
+        int_lower(c, g, n, 0);
+        return;
+    }
     if (!is_int8(c, n, x, "a sum"))
         return;
     Dims d = own_dims(c, n);
@@ -276,6 +302,10 @@ static void max_eval(C *c, Node *n) {
 
 static void max_lower(C *c, Graph *g, Node *n) {
     Value *x = node_in(n, "input");
+    if (is_wide_integer(x)) {
+        int_lower(c, g, n, node_bool(n, "minimum") ? 2 : 1);
+        return;
+    }
     if (dtype_size(value_storage(x)) != 1) {
         diag_error(c, DIAG_MODEL, &n->loc, "an extremum of %s values has no integer form",
                    dtype_name(value_storage(x)));
