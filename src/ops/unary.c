@@ -42,6 +42,25 @@ static double erfinv(double x) {
     return y;
 }
 
+/* Derivative n >= 1 of digamma: upwards by recurrence to where the asymptotic series holds. */
+static double polygamma(int64_t n, double x) {
+    static const double bernoulli[] = {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66};
+    double factorial = tgamma((double)n), sum = 0; /* (n - 1)! */
+    if (x <= 0 && x == floor(x))
+        return n % 2 ? INFINITY : NAN;
+    if (x < -1e4 || isnan(x))
+        return NAN; /* torch's own value is noise there, and the way up is long */
+    for (; x < 15 + (double)n; x += 1)
+        sum += factorial * (double)n / pow(x, (double)n + 1);
+    sum += factorial / pow(x, (double)n) + factorial * (double)n / (2 * pow(x, (double)n + 1));
+    double ratio = factorial; /* (2k + n - 1)! / (2k)! */
+    for (int k = 1; k <= (int)COUNT_OF(bernoulli); k++) {
+        ratio *= (2.0 * k + (double)n - 2) / (2.0 * k - 1) * (2.0 * k + (double)n - 1) / (2.0 * k);
+        sum += bernoulli[k - 1] * ratio / pow(x, 2.0 * k + (double)n);
+    }
+    return n % 2 ? sum : -sum;
+}
+
 static double log_gamma(double x) {
     int sign; /* lgamma() itself would keep it in a global */
     return lgamma_r(x, &sign);
@@ -109,6 +128,7 @@ MAP(i0, bessel_i0e(x) * exp(fabs(x)))
 MAP(i0e, bessel_i0e(x))
 MAP(ndtr, 0.5 * erfc(-x / sqrt(2)))
 MAP(entr, isnan(x) || x > 0 ? -x * log(x) : x == 0 ? 0 : -INFINITY)
+MAP(angle, isnan(x) ? x : x < 0 ? PI : 0)
 MAP(deg2rad, x *(PI / 180))
 MAP(rad2deg, x *(180 / PI))
 MAP(ceil, ceil(x))
@@ -137,6 +157,35 @@ static double map_round_decimals(const Node *n, const double *in) {
     if (decimals == 0)
         return rintf(x);
     return decimals > 0 ? rintf(x * scale) / scale : rintf(x / scale) * scale;
+}
+
+static double map_polygamma(const Node *n, const double *in) {
+    int64_t order = node_int(n, "n");
+    return order == 0 ? digamma(in[0]) : polygamma(order, in[0]);
+}
+
+/* Argument limits that the sums of map_polygamma rest on. */
+static void shape_polygamma(C *c, Node *n) {
+    int64_t order = node_int(n, "n");
+    if (order < 0 || order > 20)
+        diag_error(c, DIAG_MODEL, &n->loc, "polygamma with n=%lld, needs 0 to 20",
+                   (long long)order);
+    shape_broadcast_float(c, n);
+}
+
+static double map_mvlgamma(const Node *n, const double *in) {
+    int64_t p = node_int(n, "p");
+    double sum = (double)(p * (p - 1)) / 4 * log(PI);
+    for (int64_t k = 0; k < p; k++)
+        sum += log_gamma(in[0] - (double)k / 2);
+    return sum;
+}
+
+static void shape_mvlgamma(C *c, Node *n) {
+    int64_t p = node_int(n, "p");
+    if (p < 1 || p > 64)
+        diag_error(c, DIAG_MODEL, &n->loc, "mvlgamma with p=%lld, needs 1 to 64", (long long)p);
+    shape_broadcast_float(c, n);
 }
 
 static double map_logit(const Node *n, const double *in) {
@@ -228,6 +277,7 @@ static const Op rows[] = {
     FLOAT(digamma),
     FLOAT(sinc),
     FLOAT(i0),
+    FLOAT(angle),
     FLOAT(deg2rad),
     FLOAT(rad2deg),
     FLOAT_AS(special_erf, erf),
@@ -264,6 +314,12 @@ static const Op rows[] = {
     {.schema = "aten::special_logit(Tensor self, float? eps=None) -> Tensor",
      .map = map_logit,
      .shape = shape_broadcast_float},
+    {.schema = "aten::polygamma(int n, Tensor self) -> Tensor",
+     .map = map_polygamma,
+     .shape = shape_polygamma},
+    {.schema = "aten::mvlgamma(Tensor self, int p) -> Tensor",
+     .map = map_mvlgamma,
+     .shape = shape_mvlgamma},
     {.schema = "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? "
                "neginf=None) -> Tensor",
      .map = map_nan_to_num},
