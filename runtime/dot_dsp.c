@@ -112,6 +112,7 @@ void ctn_dot_3x2_dsp(const CtnDotDsp *dot) {
 
 #define ARGUMENT __attribute__((unused)) /* used by the assembly, in its register */
 
+/* clang-format off */
 /* r0 row, r1 steps, r2 bytes; r3 mask of a byte doubled, r12 the sign bits, r4 and r5 a step */
 #define EXPAND_STEP                                                                                \
     "eor r4, r4, r12\n"                                                                            \
@@ -129,12 +130,16 @@ __attribute__((naked)) void ctn_expand_dsp(ARGUMENT const int8_t *row, ARGUMENT 
             "blt 2f\n"
             "1:\n"
             ".rept 4\n"
-            "ldr r4, [r0], #4\n" EXPAND_STEP ".endr\n"
+            "ldr r4, [r0], #4\n"
+            EXPAND_STEP
+            ".endr\n"
             "subs r2, #16\n"
             "bge 1b\n"
             "2: adds r2, #12\n"
             "blt 4f\n"
-            "3: ldr r4, [r0], #4\n" EXPAND_STEP "subs r2, #4\n"
+            "3: ldr r4, [r0], #4\n"
+            EXPAND_STEP
+            "subs r2, #4\n"
             "bge 3b\n"
             "4: adds r2, #4\n"
             "beq 5f\n"
@@ -145,7 +150,9 @@ __attribute__((naked)) void ctn_expand_dsp(ARGUMENT const int8_t *row, ARGUMENT 
             "ldrhge r4, [r0]\n"
             "itt gt\n"
             "ldrbgt r5, [r0, #2]\n"
-            "orrgt r4, r4, r5, lsl #16\n" EXPAND_STEP "5: pop {r4, r5}\n"
+            "orrgt r4, r4, r5, lsl #16\n"
+            EXPAND_STEP
+            "5: pop {r4, r5}\n"
             "bx lr\n");
 }
 
@@ -172,10 +179,29 @@ __attribute__((naked)) void ctn_expand_dsp(ARGUMENT const int8_t *row, ARGUMENT 
     "sxtb16 r6, r7\n"                                                                              \
     "sxtb16 r7, r7, ror #8\n"                                                                      \
     "sxtb16 r8, r9\n"                                                                              \
-    "sxtb16 r9, r9, ror #8\n" MULTIPLY("r0", "r3") MULTIPLY("r1", "r4") MULTIPLY("r2", "r5")
+    "sxtb16 r9, r9, ror #8\n"                                                                      \
+    MULTIPLY("r0", "r3")                                                                           \
+    MULTIPLY("r1", "r4")                                                                           \
+    MULTIPLY("r2", "r5")
 
 /* r6 multiplier, r8 shifts, r9 ZERO or the table, r10 output, r11 its stride, lr C, r7 a result.
  * The rows backwards: with a stride of 0 the first row's result stays. */
+#define SIGN(sum) "add r7, r7, " sum ", asr #31\n"
+#define NO_SIGN(sum) ""
+#define LOOK_UP "ldrb r7, [r9, r7]\n"
+#define LOAD_ZERO "ldr r9, " ZERO "\n"
+#define LOAD_TABLE "ldr r9, " TABLE "\n"
+#define RESULT(sum, sign, bits, map, place)                                                        \
+    "smmlar r7, " sum ", r6, lr\n"                                                                 \
+    sign(sum)                                                                                      \
+    "asr r7, r7, r8\n"                                                                             \
+    "ssat r7, #" bits ", r7, asr #1\n"                                                             \
+    map                                                                                            \
+    "strb r7, " place "\n"
+#define RESULTS(sum0, sum1, sum2, sign, bits, map)                                                 \
+    RESULT(sum2, sign, bits, map, "[r10, r11, lsl #1]")                                            \
+    RESULT(sum1, sign, bits, map, "[r10, r11]")                                                    \
+    RESULT(sum0, sign, bits, map, "[r10]")
 #define STORE_HEAD                                                                                 \
     "ldm r12!, {r6, r8}\n"                                                                         \
     "ldr r9, " ZERO "\n"                                                                           \
@@ -194,25 +220,20 @@ __attribute__((naked)) void ctn_expand_dsp(ARGUMENT const int8_t *row, ARGUMENT 
     "bne.w 1b\n"                                                                                   \
     "add sp, #36\n"                                                                                \
     "pop {r4-r11, pc}\n"
-#define LOAD_ZERO "ldr r9, " ZERO "\n"
-#define LOAD_TABLE "ldr r9, " TABLE "\n"
-#define SIGN(sum) "add r7, r7, " sum ", asr #31\n"
-#define NO_SIGN(sum) ""
-#define LOOK_UP "ldrb r7, [r9, r7]\n"
-#define RESULT(sum, sign, bits, map, place)                                                        \
-    "smmlar r7, " sum ", r6, lr\n" sign(sum) "asr r7, r7, r8\n"                                    \
-                                             "ssat r7, #" bits ", r7, asr #1\n" map                \
-                                             "strb r7, " place "\n"
-#define RESULTS(sum0, sum1, sum2, sign, bits, map)                                                 \
-    RESULT(sum2, sign, bits, map, "[r10, r11, lsl #1]")                                            \
-    RESULT(sum1, sign, bits, map, "[r10, r11]")                                                    \
-    RESULT(sum0, sign, bits, map, "[r10]")
 #define STORE_PLAIN(sign)                                                                          \
-    STORE_HEAD RESULTS("r0", "r1", "r2", sign, "8", "")                                            \
-        STORE_NEXT RESULTS("r3", "r4", "r5", sign, "8", "") STORE_TAIL
+    STORE_HEAD                                                                                     \
+    RESULTS("r0", "r1", "r2", sign, "8", "")                                                       \
+    STORE_NEXT                                                                                     \
+    RESULTS("r3", "r4", "r5", sign, "8", "")                                                       \
+    STORE_TAIL
 #define STORE_MAPPED(bits)                                                                         \
-    STORE_HEAD LOAD_TABLE RESULTS("r0", "r1", "r2", SIGN, bits, LOOK_UP)                           \
-    LOAD_ZERO STORE_NEXT LOAD_TABLE RESULTS("r3", "r4", "r5", SIGN, bits, LOOK_UP)                 \
+    STORE_HEAD                                                                                     \
+    LOAD_TABLE                                                                                     \
+    RESULTS("r0", "r1", "r2", SIGN, bits, LOOK_UP)                                                 \
+    LOAD_ZERO                                                                                      \
+    STORE_NEXT                                                                                     \
+    LOAD_TABLE                                                                                     \
+    RESULTS("r3", "r4", "r5", SIGN, bits, LOOK_UP)                                                 \
     STORE_TAIL
 
 __attribute__((naked)) void ctn_dot_3x2_dsp(ARGUMENT const CtnDotDsp *dot) {
@@ -234,15 +255,20 @@ __attribute__((naked)) void ctn_dot_3x2_dsp(ARGUMENT const CtnDotDsp *dot) {
             "ldr pc, " ENTRY "\n"
             ".balign 4\n"
             "2:\n"
-            ".rept 16\n" STEP ".endr\n"
+            ".rept 16\n"
+            STEP
+            ".endr\n"
             "ldr r6, " ROWS_END "\n"
             "cmp lr, r6\n"
             "bne.w 2b\n"
             "ldr pc, " STORE "\n"
-            "3:\n" STORE_PLAIN(SIGN) "4:\n" STORE_PLAIN(NO_SIGN) "5:\n" STORE_MAPPED(
-                "8") "6:\n" STORE_MAPPED("10") ".balign 4\n"
-                                               "7: .word 3b - 7b + 1, 4b - 7b + 1, 5b - 7b + 1, "
-                                               "6b - 7b + 1\n");
+            "3:\n" STORE_PLAIN(SIGN)
+            "4:\n" STORE_PLAIN(NO_SIGN)
+            "5:\n" STORE_MAPPED("8")
+            "6:\n" STORE_MAPPED("10")
+            ".balign 4\n"
+            "7: .word 3b - 7b + 1, 4b - 7b + 1, 5b - 7b + 1, 6b - 7b + 1\n");
 }
+/* clang-format on */
 #endif
 #endif

@@ -128,6 +128,7 @@ static void row_times_4(const Row *row) {
 #define OUTPUT "[sp, #32]"
 #define WEIGHTS_END "[sp, #36]"
 
+/* clang-format off */
 /* r0-r3 sums; r4-r7 the columns' bytes; r8 loops left; r10, r11 the row's four, from r9. Then 20
  * instructions for 16 products. */
 #define COLUMN(sum, bytes)                                                                         \
@@ -138,38 +139,43 @@ static void row_times_4(const Row *row) {
 #define STEP                                                                                       \
     "sxtb16 r10, r9\n"                                                                             \
     "sxtb16 r11, r9, ror #8\n"                                                                     \
-    "ldm r12!, {r4-r7}\n" COLUMN("r0", "r4") COLUMN("r1", "r5") COLUMN("r2", "r6")                 \
-        COLUMN("r3", "r7")
+    "ldm r12!, {r4-r7}\n"                                                                          \
+    COLUMN("r0", "r4")                                                                             \
+    COLUMN("r1", "r5")                                                                             \
+    COLUMN("r2", "r6")                                                                             \
+    COLUMN("r3", "r7")
 
-/* r4-r7 multipliers, r8 shifts, r9 ZERO, r10 output, r11 C, lr a result. */
-#define STORE_HEAD                                                                                 \
-    "ldm r12!, {r4-r8}\n"                                                                          \
-    "ldr r9, " ZERO "\n"                                                                           \
-    "ldr r10, " OUTPUT "\n"
+/* r4-r7 multipliers, r8 shifts, r9 ZERO, r10 output, r11 C or the table, lr a result. */
+#define LOOK_UP                                                                                    \
+    "ldr r11, " TABLE "\n"                                                                         \
+    "ldrb lr, [r11, lr]\n"
 #define RESULT(sum, multiplier, bits, map)                                                         \
     "lsl r11, r9, r8\n"                                                                            \
     "lsl " sum ", " sum ", #1\n"                                                                   \
     "smmlar lr, " sum ", " multiplier ", r11\n"                                                    \
     "add lr, lr, " sum ", asr #31\n"                                                               \
     "asr lr, lr, r8\n"                                                                             \
-    "ssat lr, #" bits ", lr, asr #1\n" map "strb lr, [r10], #1\n"
+    "ssat lr, #" bits ", lr, asr #1\n"                                                             \
+    map                                                                                            \
+    "strb lr, [r10], #1\n"
 #define NEXT "lsr r8, r8, #8\n"
-#define STORE_TAIL                                                                                 \
+#define RESULTS(bits, map)                                                                         \
+    "ldm r12!, {r4-r8}\n"                                                                          \
+    "ldr r9, " ZERO "\n"                                                                           \
+    "ldr r10, " OUTPUT "\n"                                                                        \
+    RESULT("r0", "r4", bits, map)                                                                  \
+    NEXT                                                                                           \
+    RESULT("r1", "r5", bits, map)                                                                  \
+    NEXT                                                                                           \
+    RESULT("r2", "r6", bits, map)                                                                  \
+    NEXT                                                                                           \
+    RESULT("r3", "r7", bits, map)                                                                  \
     "str r10, " OUTPUT "\n"                                                                        \
     "ldr r6, " WEIGHTS_END "\n"                                                                    \
     "cmp r12, r6\n"                                                                                \
     "bne.w 1b\n"                                                                                   \
     "add sp, #40\n"                                                                                \
     "pop {r4-r11, pc}\n"
-#define LOOK_UP                                                                                    \
-    "ldr r11, " TABLE "\n"                                                                         \
-    "ldrb lr, [r11, lr]\n"
-#define RESULTS(bits, map)                                                                         \
-    STORE_HEAD RESULT("r0", "r4", bits, map)                                                       \
-    NEXT RESULT("r1", "r5", bits, map)                                                             \
-    NEXT RESULT("r2", "r6", bits, map)                                                             \
-    NEXT RESULT("r3", "r7", bits, map)                                                             \
-    STORE_TAIL
 
 __attribute__((naked, noinline)) static void row_times_4(ARGUMENT const Row *row) {
     __asm__("push {r4-r11, lr}\n"
@@ -196,14 +202,21 @@ __attribute__((naked, noinline)) static void row_times_4(ARGUMENT const Row *row
             ".balign 4\n"
             "2:\n"
             ".rept 4\n"
-            "ldr r9, [lr], #4\n" STEP ".endr\n"
+            "ldr r9, [lr], #4\n"
+            STEP
+            ".endr\n"
             "subs.w r8, r8, #1\n"
             "bne.w 2b\n"
             "ldr pc, " AFTER "\n"
-            "3: ldr r9, " LAST "\n" STEP "ldr pc, " STORE "\n"
-            "4:\n" RESULTS("8", "") "5:\n" RESULTS("8", LOOK_UP) "6:\n" RESULTS(
-                "10", LOOK_UP) ".balign 4\n"
-                               "7: .word 0, 3b - 7b + 1, 4b - 7b + 1, 5b - 7b + 1, 6b - 7b + 1\n");
+            "3: ldr r9, " LAST "\n"
+            STEP
+            "ldr pc, " STORE "\n"
+            "4:\n" RESULTS("8", "")
+            "5:\n" RESULTS("8", LOOK_UP)
+            "6:\n" RESULTS("10", LOOK_UP)
+            ".balign 4\n"
+            "7: .word 0, 3b - 7b + 1, 4b - 7b + 1, 5b - 7b + 1, 6b - 7b + 1\n");
 }
+/* clang-format on */
 #endif
 #endif

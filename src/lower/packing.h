@@ -16,6 +16,8 @@ bool table_of_bytes(const Call *call);
 /* DSP: dot_dsp.h says how weights lie. */
 bool conv2d_accepts_dsp(const Call *call);
 void conv2d_pack_dsp(C *c, Graph *g, Call *call);
+bool depthwise_accepts_dsp(const Call *call);
+void depthwise_pack_dsp(C *c, Graph *g, Call *call);
 bool linear_accepts_dsp(const Call *call);
 void linear_pack_dsp(C *c, Graph *g, Call *call);
 

@@ -297,3 +297,73 @@ void linear_pack_dsp(C *c, Graph *g, Call *call) {
     call_absent(call, &a->shift);
     store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
 }
+
+/* ---- depthwise_conv2d_s8 ------------------------------------------------------------------- */
+
+enum { QUAD = 4 };
+
+static bool depthwise_columns(const Call *call, Columns *k) {
+    const CtnDepthwiseConv2dS8Args *a = call->args;
+    *k = (Columns){.weights = call_data(call, &a->weights),
+                   .bias = call_data(call, &a->bias),
+                   .multiplier = call_data(call, &a->multiplier),
+                   .shift = call_data(call, &a->shift),
+                   .channels = a->out_c,
+                   .depth = (int64_t)a->kernel_h * a->kernel_w,
+                   .channel_step = 1,
+                   .depth_step = a->out_c,
+                   .input_zero_point = a->input_zero_point};
+    return k->weights && k->multiplier && k->shift;
+}
+
+bool depthwise_accepts_dsp(const Call *call) {
+    const CtnDepthwiseConv2dS8Args *a = call->args;
+    Columns k;
+    bool strides =
+        (a->stride_h == 1 || a->dilation_h == 1) && (a->stride_w == 1 || a->dilation_w == 1);
+    return strides && a->out_c >= QUAD && zero_point_fits(a->output_zero_point) &&
+           depthwise_columns(call, &k) && columns_fit(&k);
+}
+
+/* Four channels: biases, multipliers, shifts, and the taps column by column. */
+static uint32_t *stream_quad(const CtnDepthwiseConv2dS8Args *a, const Columns *k, int64_t first,
+                             uint32_t *word) {
+    uint32_t *tap = word + 2 * QUAD + 1;
+    word[2 * QUAD] = 0;
+    for (int c = 0; c < QUAD; c++) {
+        Factor f;
+        column_factor(k, first + c, &f);
+        word[c] = (uint32_t)f.bias;
+        word[QUAD + c] = (uint32_t)f.multiplier;
+        word[2 * QUAD] |= (uint32_t)(f.right_shift - 1) << 8 * c;
+    }
+    for (int64_t x = 0; x < a->kernel_w; x++)
+        for (int64_t y = 0; y < a->kernel_h; y++, tap++) {
+            *tap = 0;
+            for (int c = 0; c < QUAD; c++) {
+                int8_t w = k->weights[(y * a->kernel_w + x) * a->out_c + first + c];
+                *tap |= (uint32_t)(uint8_t)w << 8 * c;
+            }
+        }
+    return tap;
+}
+
+void depthwise_pack_dsp(C *c, Graph *g, Call *call) {
+    (void)g;
+    CtnDepthwiseConv2dS8Args *a = call->args;
+    Columns k;
+    depthwise_columns(call, &k);
+    int64_t taps = k.depth, quads = (a->out_c + QUAD - 1) / QUAD;
+    int64_t bytes = 4 * quads * (2 * QUAD + 1 + taps);
+    uint32_t *stream = c_alloc(c, (size_t)bytes), *end = stream;
+    for (int64_t first = 0; first < a->out_c; first += QUAD)
+        end = stream_quad(a, &k, first + QUAD > a->out_c ? a->out_c - QUAD : first, end);
+    call_const(call, &a->weights, "weight", DT_I32, stream, bytes, 4);
+    call_absent(call, &a->bias);
+    call_absent(call, &a->multiplier);
+    call_absent(call, &a->shift);
+    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    int64_t pixels = (a->out_w + a->dilation_w - 1) / a->dilation_w;
+    int64_t positions = (pixels - 1) * a->stride_w + a->kernel_w;
+    call_scratch(call, &a->scratch, 4 * (4 * QUAD + 2 * taps + 2 * a->kernel_h * positions), 4);
+}
