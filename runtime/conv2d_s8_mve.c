@@ -1,7 +1,9 @@
-/* Convolution by MVE: pairs of output pixels times groups of four channels (pair_s8_mve.h).
- * Windows that lie within the image are read where they are; those that reach over its border, and
- * all of them if `gathered` is set, are first copied together, padding as zero points, which the
- * packed bias cancels. Scratch holds two windows. */
+/* Convolution by MVE: pairs of output pixels times groups of four channels (pair_s8_mve.h). Rows
+ * whose windows lie within the image are read where they are; the others are first copied to a
+ * strip with their padding, as zero points, which the packed bias cancels. If `gathered` is set,
+ * each window is instead copied together on its own: then few bytes a row cost no padding.
+ *
+ * Scratch holds a strip, or two windows. */
 #if defined(__ARM_FEATURE_MVE) || defined(CTN_EMULATE)
 #include "ctn.h"
 #include "loop.h"
@@ -14,20 +16,21 @@ typedef struct {
     CtnPair pair; /* as the whole groups need it */
     void (*run)(const CtnPair *);
     int8_t *scratch;
-    int32_t chunks, window; /* of a run; bytes of a padded window */
-    int32_t group, rest;    /* bytes of a packed group; channels beyond whole groups */
+    int32_t run_bytes, window; /* of a padded run; of a padded window */
+    int32_t group, rest;       /* bytes of a packed group; channels beyond whole groups */
 } Layer;
 
 static Layer layer_of(const CtnConv2dS8Args *a, const CtnFrame *frame) {
     Layer l = {.a = a, .scratch = ctn_at(frame, a->scratch)};
     CtnPair *p = &l.pair;
     int32_t taps = a->gathered ? a->kernel_h * a->kernel_w : a->kernel_w;
-    l.chunks = (taps * a->in_c + 15) / 16;
+    int32_t chunks = (taps * a->in_c + 15) / 16;
+    l.run_bytes = chunks * 16;
     p->segments = a->gathered ? 1 : a->kernel_h;
-    l.window = p->segments * l.chunks * 16;
+    l.window = p->segments * l.run_bytes;
     l.group = l.window * 4 + CTN_PAIR_PARAMETERS;
     l.rest = a->out_c & 3;
-    ctn_pair_chunks(p, l.chunks);
+    ctn_pair_chunks(p, chunks);
     p->weights = ctn_at(frame, a->weights);
     p->weights_end = p->weights + a->out_c / 4 * l.group;
     p->in_step = 2 * a->stride_w * a->in_c;
@@ -81,73 +84,104 @@ static void run_pairs(const Layer *l, const int8_t *in0, const int8_t *in1, int3
         run_rest(l, p, out0, out1);
 }
 
-/* Copies the window of an output position together, run by run. */
-static void gather(const Layer *l, int32_t y0, int32_t ox, int8_t *to) {
+/* ---- strips -------------------------------------------------------------------------------- */
+
+/* An output row from rows that lie `row_bytes` apart. */
+static void run_row(const Layer *l, const int8_t *in, int32_t row_bytes, int8_t *out) {
     const CtnConv2dS8Args *a = l->a;
-    int32_t x0 = ox * a->stride_w - a->pad_left, run = a->kernel_w * a->in_c;
-    CtnSpan kx = ctn_span(x0, a->dilation_w, a->kernel_w, a->in_w);
-    int32_t step = a->gathered ? run : l->chunks * 16;
-    for (int32_t ky = 0; ky < a->kernel_h; ky++, to += step) {
-        int32_t y = y0 + ky * a->dilation_h;
-        if (y < 0 || y >= a->in_h) {
-            ctn_fill_mve(to, a->input_zero_point, run);
-            continue;
+    int32_t step = a->stride_w * a->in_c, skip = row_bytes - l->run_bytes, last = a->out_w - 1;
+    if (a->out_w > 1)
+        run_pairs(l, in, in + step, skip, out, out + a->out_c, a->out_w / 2);
+    if (a->out_w & 1) {
+        in += last * step;
+        out += last * a->out_c;
+        run_pairs(l, in, in, skip, out, out, 1);
+    }
+}
+
+static void run_strips(const Layer *l, int8_t *output) {
+    const CtnConv2dS8Args *a = l->a;
+    const CtnStrip strip = {.image = l->image,
+                            .in_h = a->in_h,
+                            .in_w = a->in_w,
+                            .channels = a->in_c,
+                            .x0 = -a->pad_left,
+                            .width = (a->out_w - 1) * a->stride_w + a->kernel_w,
+                            .rows = a->kernel_h,
+                            .row_step = a->dilation_h,
+                            .zero_point = a->input_zero_point};
+    int32_t row = a->in_w * a->in_c;
+    /* from the image's end: the last row may be read as it is up to here */
+    int32_t slack = (a->in_w - strip.width) * a->in_c - l->run_bytes + a->kernel_w * a->in_c;
+    for (int32_t oy = 0; oy < a->out_h; oy++, output += a->out_w * a->out_c) {
+        int32_t y0 = oy * a->stride_h - a->pad_top;
+        int32_t rows_below = a->in_h - 1 - (y0 + (a->kernel_h - 1) * a->dilation_h);
+        if (a->pad_left == 0 && strip.width <= a->in_w && y0 >= 0 && rows_below >= 0 &&
+            slack + rows_below * row >= 0) {
+            run_row(l, l->image + y0 * row, a->dilation_h * row, output);
+        } else {
+            ctn_strip_mve(&strip, y0, l->scratch);
+            run_row(l, l->scratch, strip.width * a->in_c, output);
         }
-        const int8_t *row = l->image + (y * a->in_w + x0) * a->in_c;
-        if (kx.first > 0)
-            ctn_fill_mve(to, a->input_zero_point, kx.first * a->in_c);
-        if (a->dilation_w == 1)
-            ctn_copy_mve(to + kx.first * a->in_c, row + kx.first * a->in_c,
-                         (kx.end - kx.first) * a->in_c);
+    }
+}
+
+/* ---- gathered windows ---------------------------------------------------------------------- */
+
+/* Runs of up to 16 bytes: one load each, of the bytes within the image. */
+static void gather_short(const Layer *l, int32_t y0, int32_t x0, CtnSpan kx, int8_t *to) {
+    const CtnConv2dS8Args *a = l->a;
+    int32_t run = a->kernel_w * a->in_c, row = a->in_w * a->in_c;
+    const int8x16_t zeros = vdupq_n_s8((int8_t)a->input_zero_point);
+    mve_pred16_t live = (mve_pred16_t)((1u << kx.end * a->in_c) - (1u << kx.first * a->in_c));
+    const int8_t *from = l->image + y0 * row + x0 * a->in_c;
+    for (int32_t ky = 0; ky < a->kernel_h; ky++, y0 += a->dilation_h) {
+        if (y0 >= 0 && y0 < a->in_h)
+            vstrbq_s8(to, vpselq_s8(vldrbq_z_s8(from, live), zeros, live));
         else
-            for (int32_t k = kx.first; k < kx.end; k++)
-                ctn_copy_mve(to + k * a->in_c, row + k * a->dilation_w * a->in_c, a->in_c);
-        if (kx.end < a->kernel_w)
+            vstrbq_s8(to, zeros);
+        to += run;
+        from += a->dilation_h * row;
+    }
+}
+
+static void gather_long(const Layer *l, int32_t y0, int32_t x0, CtnSpan kx, int8_t *to) {
+    const CtnConv2dS8Args *a = l->a;
+    int32_t run = a->kernel_w * a->in_c;
+    for (int32_t ky = 0; ky < a->kernel_h; ky++, y0 += a->dilation_h, to += run) {
+        ctn_fill_mve(to, a->input_zero_point, run);
+        if (y0 < 0 || y0 >= a->in_h)
+            continue;
+        for (int32_t k = kx.first; k < kx.end; k++)
+            ctn_copy_mve(to + k * a->in_c,
+                         l->image + (y0 * a->in_w + x0 + k * a->dilation_w) * a->in_c, a->in_c);
+        if (kx.end < a->kernel_w) /* what the last copy wrote too much */
             ctn_fill_mve(to + kx.end * a->in_c, a->input_zero_point,
                          (a->kernel_w - kx.end) * a->in_c);
     }
 }
 
-/* Positions first <= ox < end of an output row whose windows can be read in place: within the
- * image, the last run's padding too. */
-static CtnSpan direct_span(const Layer *l, int32_t y0) {
+static void gather(const Layer *l, int32_t pixel, int8_t *to) {
     const CtnConv2dS8Args *a = l->a;
-    int32_t row = a->in_w * a->in_c, last_y = y0 + (a->kernel_h - 1) * a->dilation_h;
-    CtnSpan none = {0, 0};
-    if (a->gathered || y0 < 0 || last_y >= a->in_h)
-        return none;
-    int32_t room_x = a->in_w - a->kernel_w; /* the last x0 that fits */
-    int32_t room = (a->in_h - last_y) * row - l->chunks * 16;
-    if (room < 0 || room_x < 0)
-        return none;
-    room /= a->in_c;
-    room_x = (room < room_x ? room : room_x) + a->pad_left;
-    CtnSpan span = {ctn_div_up(a->pad_left, a->stride_w), room_x / a->stride_w + 1};
-    if (span.end > a->out_w)
-        span.end = a->out_w;
-    return span.first < span.end ? span : none;
+    int32_t oy = pixel / a->out_w, ox = pixel - oy * a->out_w;
+    int32_t y0 = oy * a->stride_h - a->pad_top, x0 = ox * a->stride_w - a->pad_left;
+    CtnSpan kx = ctn_span(x0, a->dilation_w, a->kernel_w, a->in_w);
+    if (a->dilation_w == 1 && a->kernel_w * a->in_c <= 16)
+        gather_short(l, y0, x0, kx, to);
+    else
+        gather_long(l, y0, x0, kx, to);
 }
 
-static void output_row(const Layer *l, int32_t y0, int8_t *output) {
-    const CtnConv2dS8Args *a = l->a;
-    CtnSpan direct = direct_span(l, y0);
-    int32_t step = a->stride_w * a->in_c, skip = a->dilation_h * a->in_w * a->in_c - l->chunks * 16;
-    for (int32_t ox = 0; ox < a->out_w;) {
-        int8_t *out = output + ox * a->out_c;
-        int32_t pairs = ox >= direct.first ? (direct.end - ox) / 2 : 0;
-        if (pairs > 0) {
-            const int8_t *in = l->image + (y0 * a->in_w + ox * a->stride_w - a->pad_left) * a->in_c;
-            run_pairs(l, in, in + step, skip, out, out + a->out_c, pairs);
-            ox += 2 * pairs;
-            continue;
-        }
-        int32_t two = ox + 1 < a->out_w;
-        gather(l, y0, ox, l->scratch);
+static void run_gathered(const Layer *l, int8_t *output) {
+    int32_t pixels = l->a->out_h * l->a->out_w, size = l->a->out_c;
+    int8_t *second = l->scratch + l->window + 16;
+    for (int32_t i = 0; i < pixels; i += 2, output += 2 * size) {
+        int32_t two = i + 1 < pixels;
+        gather(l, i, l->scratch);
         if (two)
-            gather(l, y0, ox + 1, l->scratch + l->window);
-        run_pairs(l, l->scratch, l->scratch + (two ? l->window : 0), 0, out,
-                  out + (two ? a->out_c : 0), 1);
-        ox += 2;
+            gather(l, i + 1, second);
+        run_pairs(l, l->scratch, two ? second : l->scratch, 0, output, output + (two ? size : 0),
+                  1);
     }
 }
 
@@ -155,8 +189,13 @@ void ctn_conv2d_s8_mve(const CtnConv2dS8Args *a, const CtnFrame *frame) {
     Layer l = layer_of(a, frame);
     int8_t *output = ctn_at(frame, a->output);
     l.image = ctn_at(frame, a->input);
-    for (int32_t b = 0; b < a->batches; b++, l.image += a->in_h * a->in_w * a->in_c)
-        for (int32_t oy = 0; oy < a->out_h; oy++, output += a->out_w * a->out_c)
-            output_row(&l, oy * a->stride_h - a->pad_top, output);
+    for (int32_t b = 0; b < a->batches; b++) {
+        if (a->gathered)
+            run_gathered(&l, output);
+        else
+            run_strips(&l, output);
+        l.image += a->in_h * a->in_w * a->in_c;
+        output += a->out_h * a->out_w * a->out_c;
+    }
 }
 #endif

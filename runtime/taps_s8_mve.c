@@ -38,13 +38,17 @@ static int8_t channel(const CtnTaps *t, Kind kind, const int8_t *in, const int8_
                         : (int8_t)ctn_clamp(sum, t->clamp_min, t->clamp_max);
 }
 
+/* All 16 lanes are read and computed, as the assembly does; the last group stores some. */
 static void pixels(const CtnTaps *t, Kind kind) {
     int32_t bytes = 16 * (2 * t->tap_pairs + t->odd_tap) + CTN_TAPS_PARAMETERS;
     for (int32_t p = 0; p < t->pixels; p++)
         for (int32_t g = 0; g < t->groups; g++)
-            for (int c = 0; c < (g + 1 < t->groups ? 16 : t->last); c++)
-                t->out[p * t->out_step + 16 * g + c] =
-                    channel(t, kind, t->in + p * t->in_step + 16 * g, t->weights + g * bytes, c);
+            for (int c = 0; c < 16; c++) {
+                const int8_t *in = t->in + p * t->in_step + 16 * g;
+                int8_t q = channel(t, kind, in, t->weights + g * bytes, c);
+                if (c < (g + 1 < t->groups ? 16 : t->last))
+                    t->out[p * t->out_step + 16 * g + c] = q;
+            }
 }
 
 void ctn_taps_exact_mve(const CtnTaps *t) {

@@ -92,4 +92,18 @@ static inline void vstrbq_s8(int8_t *p, int8x16_t v) {
         p[i] = v.lane[i];
 }
 
+static inline int8x16_t vldrbq_s8(const int8_t *p) {
+    int8x16_t r;
+    for (int i = 0; i < 16; i++)
+        r.lane[i] = p[i];
+    return r;
+}
+
+static inline int8x16_t vpselq_s8(int8x16_t a, int8x16_t b, mve_pred16_t first) {
+    for (int i = 0; i < 16; i++)
+        if (!(first >> i & 1))
+            a.lane[i] = b.lane[i];
+    return a;
+}
+
 #endif

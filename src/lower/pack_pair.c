@@ -33,13 +33,22 @@ static int chunks_of(int bytes) {
     return (bytes + VECTOR - 1) / VECTOR;
 }
 
-/* Reading the image's rows as they are costs the padding of each; gathering a window first costs
- * about 12 instructions a row. A chunk of a pair takes 7 instructions a pixel and group. */
+/* A strip costs the padding of each run to 16 bytes; gathering a window first costs about 10
+ * instructions a row, 30 when that is longer than 16 bytes. A chunk of a pair takes 7 instructions
+ * a pixel and group. */
 static bool gathering_pays(const CtnConv2dS8Args *a) {
     int run = a->kernel_w * a->in_c, groups = (a->out_c + GROUP - 1) / GROUP;
     int direct = a->kernel_h * chunks_of(run) * 7 * groups;
-    int gathered = chunks_of(a->kernel_h * run) * 7 * groups + 12 * a->kernel_h;
+    int row = run <= VECTOR ? 10 : 30;
+    int gathered = chunks_of(a->kernel_h * run) * 7 * groups + row * a->kernel_h;
     return a->dilation_w > 1 || gathered < direct;
+}
+
+static int64_t scratch_bytes(const CtnConv2dS8Args *a, int64_t window) {
+    if (a->gathered)
+        return 2 * (window + VECTOR);
+    int64_t width = (int64_t)(a->out_w - 1) * a->stride_w + a->kernel_w;
+    return a->kernel_h * width * a->in_c + VECTOR;
 }
 
 /* One group: weights by run, chunk and channel, then its parameters. */
@@ -88,5 +97,5 @@ void pack_conv2d_pairs(C *c, Graph *g, Call *call) {
     call_absent(call, &a->bias);
     call_absent(call, &a->multiplier);
     call_absent(call, &a->shift);
-    call_scratch(call, &a->scratch, 2 * window + VECTOR, 16);
+    call_scratch(call, &a->scratch, scratch_bytes(a, window), 16);
 }
