@@ -29,7 +29,7 @@ static bool has_arg(const Node *n, const char *name) {
 static bool pool_list(C *c, const Node *n, const char *name, int spatial, int64_t low,
                       const int64_t *otherwise, int64_t *out) {
     int64_t any[3];
-    if (!has_arg(n, name) || (otherwise && node_ints(n, name, any, 3) == 0))
+    if (otherwise && (!has_arg(n, name) || node_ints(n, name, any, 3) == 0))
         memcpy(out, otherwise, (size_t)spatial * sizeof *out);
     else
         node_ints_spread(n, name, out, spatial);

@@ -173,7 +173,7 @@ static bool loop_pack(const Loop *l, int32_t dim[6], int32_t stride[6]) {
 static void loops_physical(const Node *n, const Dims *d, Loop *kept, Loop *reduced) {
     const Value *x = node_in(n, "input"), *y = n->out[0];
     int64_t stride[MAX_RANK];
-    int source[MAX_RANK], rank = 0;
+    int source[MAX_RANK] = {0}, rank = 0;
     value_strides(x, stride);
     *kept = *reduced = (Loop){0};
     bool keepdim = y->type.rank == x->type.rank;
