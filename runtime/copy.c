@@ -23,6 +23,7 @@ void ctn_copy(const CtnCopyArgs *a, const CtnFrame *frame) {
             map_run((int8_t *)to, a->out_stride[7], (const int8_t *)from, a->in_stride[7],
                     a->dim[7], table);
         else
-            ctn_move(to, a->out_stride[7], from, a->in_stride[7], a->dim[7], a->element_size);
+            ctn_move_elements(to, a->out_stride[7], from, a->in_stride[7], a->dim[7],
+                              a->element_size);
     } while (ctn_step(7, a->dim, index, a->in_stride, &in, a->out_stride, &out));
 }

@@ -256,6 +256,9 @@ typedef enum {
     REF(input)                                                                                     \
     REF(output) REF(indices) INT(element_size) INTS(dim, 8) INTS(in_stride, 8) INTS(index_start, 8)
 
+/* count bytes, in ascending order: the regions may overlap if output lies below input. */
+#define CTN_MOVE_FIELDS(REF, INT, INTS) REF(input) REF(output) INT(count)
+
 /* count elements of element_size bytes, all equal to the low bytes of value. */
 #define CTN_FILL_FIELDS(REF, INT, INTS) REF(output) INT(element_size) INT(count) INT(value)
 
@@ -447,6 +450,7 @@ typedef enum {
     KERNEL(table_s16, TableS16, CTN_TABLE_S16_FIELDS)                                              \
     KERNEL(copy, Copy, CTN_COPY_FIELDS)                                                            \
     KERNEL(gather, Gather, CTN_GATHER_FIELDS)                                                      \
+    KERNEL(move, Move, CTN_MOVE_FIELDS)                                                            \
     KERNEL(fill, Fill, CTN_FILL_FIELDS)                                                            \
     KERNEL(take, Take, CTN_TAKE_FIELDS)                                                            \
     KERNEL(upsample_bilinear2d_s8, UpsampleBilinear2dS8, CTN_UPSAMPLE_BILINEAR2D_S8_FIELDS)        \

@@ -8,7 +8,7 @@
 typedef uint16_t __attribute__((may_alias)) CtnHalf;
 typedef uint32_t __attribute__((may_alias)) CtnWord;
 
-static inline void ctn_move(uint8_t *out, int32_t out_stride, const uint8_t *in, int32_t in_stride,
+static inline void ctn_move_elements(uint8_t *out, int32_t out_stride, const uint8_t *in, int32_t in_stride,
                             int32_t count, int32_t element_size) {
     if (element_size == 1) {
         for (int32_t i = 0; i < count; i++, out += out_stride, in += in_stride)

@@ -21,11 +21,12 @@ void ctn_gather(const CtnGatherArgs *a, const CtnFrame *frame) {
         for (int d = 0; d < 7; d++)
             base += term(a, indices, d, index[d]);
         if (a->index_start[7] < 0)
-            ctn_move(output, 1, input + base * size, a->in_stride[7], a->dim[7], size);
+            ctn_move_elements(output, 1, input + base * size, a->in_stride[7], a->dim[7], size);
         else
             for (int32_t i = 0; i < a->dim[7]; i++)
-                ctn_move(output + i * size, 1,
-                         input + (base + indices[a->index_start[7] + i]) * size, 1, 1, size);
+                ctn_move_elements(output + i * size, 1,
+                                  input + (base + indices[a->index_start[7] + i]) * size, 1, 1,
+                                  size);
         output += a->dim[7] * size;
     } while (ctn_step(7, a->dim, index, still, &zero, still, &zero));
 }

@@ -1,5 +1,5 @@
-/* Plain integers brought to an activation's grid, rounded once. The limit is beyond the grid's ends,
- * so that clamping first changes no result and keeps the product below 2^61. */
+/* Plain integers brought to an activation's grid, rounded once. The limit is beyond the grid's
+ * ends, so that clamping first changes no result and keeps the product below 2^61. */
 #include "ctn.h"
 #include "fix.h"
 #include "integer.h"

@@ -18,11 +18,11 @@ void ctn_take(const CtnTakeArgs *a, const CtnFrame *frame) {
     for (int32_t o = 0; o < a->outer; o++, input += a->rows * row)
         for (int32_t k = 0; k < a->count; k++, output += row) {
             if (!a->each) {
-                ctn_move(output, 1, input + place(a, indices, k) * row, 1, a->inner, size);
+                ctn_move_elements(output, 1, input + place(a, indices, k) * row, 1, a->inner, size);
                 continue;
             }
             for (int32_t i = 0; i < a->inner; i++)
-                ctn_move(output + i * size, 1, input + place(a, indices, n++) * row + i * size, 1,
-                         1, size);
+                ctn_move_elements(output + i * size, 1,
+                                  input + place(a, indices, n++) * row + i * size, 1, 1, size);
         }
 }

@@ -2,6 +2,7 @@
  * list of calls. The struct's members stand at the offsets that plan gave them, which the compiler
  * checks by a static assertion. */
 #include "emit/names.h"
+#include "lower/memory.h"
 
 #include <assert.h>
 #include <math.h>
@@ -166,16 +167,88 @@ static void add_call(Text *t, C *c, const Graph *g, const Call *call) {
     text_add(t, "\n};\n\n");
 }
 
-static void add_dispatch(Text *t, const Graph *g) {
+/* ---- strips -------------------------------------------------------------------------------- */
+
+/* The C name of the field at a byte offset: "in_h", "dim[3]". */
+static const char *field_at(C *c, const Call *call, int offset) {
+    const Kernel *k = kernel_at(call->kernel);
+    for (int i = 0; i < k->field_count; i++) {
+        const KernelField *f = &k->field[i];
+        if (offset < f->offset || offset >= f->offset + 4 * f->count)
+            continue;
+        return f->kind == FIELD_INTS ? c_format(c, "%s[%d]", f->name, (offset - f->offset) / 4)
+                                     : f->name;
+    }
+    return "?";
+}
+
+static bool is_reference(const Call *call, int offset) {
+    for (int r = 0; r < call->ref_count; r++)
+        if (call->ref[r].field_offset == offset)
+            return true;
+    return false;
+}
+
+static void add_item_code(Text *t, C *c, const StripItem *item, int at) {
+    if (!item->call) {
+        text_add(t,
+                 "        if (v[%d])\n            ctn_move(&(CtnMoveArgs){.output = (CtnRef)v[%d], "
+                 ".input = (CtnRef)v[%d], .count = v[%d]}, frame);\n",
+                 at, at + 1, at + 2, at);
+        return;
+    }
+    const Kernel *k = kernel_at(item->call->kernel);
+    text_add(t, "        if (v[%d]) {\n            %s a = call%d;\n", at, k->args_type,
+             item->call->index);
+    for (int i = 0; i < item->patch_count; i++)
+        text_add(t, "            a.%s = %sv[%d];\n", field_at(c, item->call, item->patch[i]),
+                 is_reference(item->call, item->patch[i]) ? "(CtnRef)" : "", at + 1 + i);
+    text_add(t, "            %s(&a, frame);\n        }\n", item->call->variant->symbol);
+}
+
+/* A strip as a function: a table of steps, and what each does. */
+static void add_strip(Text *t, C *c, const Strip *s) {
+    text_add(t,
+             "/* Calls %d to %d, %d rows of the last one's output at a time: each reads what it\n"
+             " * needs of the rows that the one before it has just made. */\n",
+             s->first->index, s->last->index, s->rows);
+    text_add(t, "static void strip%d(const CtnFrame *frame) {\n", s->first->index);
+    text_add(t, "    static const int32_t step[%d][%d] = {\n", s->step_count, s->width);
+    for (int k = 0; k < s->step_count; k++) {
+        text_add(t, "        {");
+        int column = 8;
+        for (int i = 0; i < s->width; i++)
+            add_item(t, &column, c_format(c, "%d", s->value[k * s->width + i]));
+        text_add(t, "},\n");
+    }
+    text_add(t, "    };\n    for (int32_t i = 0; i < %d; i++) {\n", s->step_count);
+    text_add(t, "        const int32_t *v = step[i];\n");
+    for (int i = 0, at = 0; i < s->item_count; at += 1 + s->item[i].patch_count, i++)
+        add_item_code(t, c, &s->item[i], at);
+    text_add(t, "    }\n}\n\n");
+}
+
+static const char *call_text(C *c, const Graph *g, const Call *call) {
+    const Strip *s = strip_of(g, call);
+    if (!s)
+        return c_format(c, "%s(&call%d, &self->frame); /* %s */", call->variant->symbol,
+                        call->index, call->name);
+    if (call == s->last)
+        return c_format(c, "strip%d(&self->frame); /* to %s */", s->first->index, call->name);
+    return NULL;
+}
+
+static void add_dispatch(Text *t, C *c, const Graph *g) {
     text_add(t, "void %s_call(const %s_t *self, int k) {\n    switch (k) {\n", g->name, g->name);
     for (const Call *call = g->first_call; call; call = call->next)
-        text_add(t, "    case %d:\n        %s(&call%d, &self->frame); /* %s */\n        break;\n",
-                 call->index, call->variant->symbol, call->index, call->name);
+        if (call_text(c, g, call))
+            text_add(t, "    case %d:\n        %s\n        break;\n", call->index,
+                     call_text(c, g, call));
     text_add(t, "    default:\n        break;\n    }\n}\n\n");
     text_add(t, "void %s_run(%s_t *self) {\n", g->name, g->name);
     for (const Call *call = g->first_call; call; call = call->next)
-        text_add(t, "    %s(&call%d, &self->frame); /* %s */\n", call->variant->symbol, call->index,
-                 call->name);
+        if (call_text(c, g, call))
+            text_add(t, "    %s\n", call_text(c, g, call));
     if (!g->first_call)
         text_add(t, "    (void)self;\n");
     text_add(t, "}\n");
@@ -259,7 +332,9 @@ const char *c_source(C *c, const Graph *g, const Options *o) {
         add_call(&t, c, g, call);
     add_reset(&t, c, g);
     add_init(&t, g, upper, has_weights);
-    add_dispatch(&t, g);
+    for (int i = 0; i < g->strip_count; i++)
+        add_strip(&t, c, &g->strip[i]);
+    add_dispatch(&t, c, g);
     return text_string(&t);
 }
 
@@ -301,4 +376,6 @@ void emit_c(C *c, Graph *g, const Options *o, FileSet *out) {
     add_runtime(c, out, share, "ctn.h");
     for (const Call *call = g->first_call; call; call = call->next)
         add_runtime(c, out, share, call->variant->source);
+    if (g->strip_count > 0)
+        add_runtime(c, out, share, "move.c");
 }

@@ -233,6 +233,8 @@ struct Graph {
     const char *archive_path, *archive_sha256;
     Call *first_call, *last_call; /* LOWERED */
     int call_count;
+    int strip_count;
+    struct Strip *strip; /* calls that run a few rows at a time (lower/memory.h) */
     int buffer_count, buffer_capacity;
     Buffer **buffer;
     int64_t arena_bytes, arena_lower_bound, state_bytes, weights_bytes, scratch_bytes;
@@ -423,6 +425,9 @@ struct Buffer {
     int region;       /* CtnRegion, after plan */
     int64_t offset;
     int first_call, last_call; /* lifetime, filled by plan */
+    Buffer *over;          /* a buffer that this one may overwrite while it is still read: then */
+    int64_t over_distance; /* offset + over_distance <= over->offset */
+    bool is_ring;          /* holds a few rows of its value at a time (strips) */
 };
 
 typedef struct {      /* a CtnRef field of the args that points into a buffer */

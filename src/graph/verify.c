@@ -313,8 +313,8 @@ static void check_regions(const Check *k) {
         }
 }
 
-/* Two buffers that live at once share no byte, but for an output that takes over the memory of an
- * operand that dies with the call. */
+/* Two buffers that live at once share no byte, but for an output that follows an operand at the
+ * distance that plan found safe. */
 static void check_overlaps(const Check *k) {
     const Graph *g = k->g;
     for (int i = 0; i < g->buffer_count; i++)
@@ -326,8 +326,8 @@ static void check_overlaps(const Check *k) {
             bool live = a->region == CTN_STATE ||
                         (a->first_call <= b->last_call && b->first_call <= a->last_call);
             bool shared = a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
-            bool taken_over = a->offset == b->offset && a->first_call != b->first_call &&
-                              (a->last_call == b->first_call || b->last_call == a->first_call);
+            bool taken_over = (a->over == b && a->offset + a->over_distance <= b->offset) ||
+                              (b->over == a && b->offset + b->over_distance <= a->offset);
             if (live && shared && !taken_over)
                 broken(k, NULL, "%s and %s share memory and live at once", a->name, b->name);
         }

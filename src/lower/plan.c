@@ -1,123 +1,110 @@
 /* Plan: where every buffer lies. Constants and states are laid out one behind the other; buffers of
- * the arena share memory when their lifetimes do not meet, and an output takes over the memory of
- * an operand that dies with the call where the kernel can run in place.
- *
- * A slot is what gets an address: one buffer, or several that run in place of each other. The lower
- * bound is the largest sum of simultaneously live slots. */
-#include "lower/lower.h"
+ * the arena share memory when their lifetimes do not meet, and an output may overwrite an operand
+ * that dies with its call where the kernel, or the order of a strip's rows, permits it. */
+#include "lower/memory.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { REGION_ALIGN = 16 };
 
-typedef struct {
-    int64_t bytes, offset;
-    int align, first, last;
-    Buffer *owner; /* the first buffer of the chain */
-} Slot;
-
-typedef struct {
-    C *c;
-    Graph *g;
-    const Options *options;
-    int end;      /* the moment after the last call */
-    int *slot_of; /* by buffer id; -1: not in the arena */
-    Slot *slot;
-    int slot_count;
-} Plan;
-
-static int64_t align_up(int64_t n, int align) {
+int64_t align_up(int64_t n, int align) {
     return (n + align - 1) / align * align;
 }
 
 /* ---- lifetimes ----------------------------------------------------------------------------- */
 
-static void live_at(Buffer *b, int moment) {
-    b->first_call = moment < b->first_call ? moment : b->first_call;
-    b->last_call = moment > b->last_call ? moment : b->last_call;
+static void live_at(Buffer *b, int first, int last) {
+    b->first_call = first < b->first_call ? first : b->first_call;
+    b->last_call = last > b->last_call ? last : b->last_call;
 }
 
 static Buffer *boundary_buffer(Graph *g, const Arg *arg) {
     return arg->kind == ARG_VALUE ? value_buffer(g, arg->u.value) : NULL;
 }
 
-/* Moments: call i happens at i + 1; inputs are written at 0, outputs are read at the end. */
-static void find_lifetimes(Plan *p) {
+static void live_at_boundaries(Plan *p) {
     Graph *g = p->g;
-    int moment = 0;
-    for (Call *call = g->first_call; call; call = call->next)
-        call->index = moment++;
-    p->end = moment + 1;
-    for (int i = 0; i < g->input_count; i++)
-        boundary_buffer(g, &g->input[i]);
-    for (int i = 0; i < g->output_count; i++)
-        boundary_buffer(g, &g->output[i]);
-    for (int i = 0; i < g->buffer_count; i++) {
-        g->buffer[i]->first_call = p->end + 1;
-        g->buffer[i]->last_call = -1;
-        g->buffer[i]->region = g->buffer[i]->kind == BUFFER_CONSTANT ? CTN_WEIGHTS : CTN_ARENA;
-    }
-    for (Call *call = g->first_call; call; call = call->next)
-        for (int r = 0; r < call->ref_count; r++)
-            if (call->ref[r].buffer)
-                live_at(call->ref[r].buffer, call->index + 1);
     for (int i = 0; i < g->input_count; i++) {
         Buffer *b = boundary_buffer(g, &g->input[i]);
         if (b)
-            live_at(b, 0);
-        if (b && p->options->keep_inputs)
-            live_at(b, p->end);
+            live_at(b, 0, p->options->keep_inputs ? p->end : 0);
     }
     for (int i = 0; i < g->output_count; i++)
         if (boundary_buffer(g, &g->output[i]))
-            live_at(boundary_buffer(g, &g->output[i]), p->end);
+            live_at(boundary_buffer(g, &g->output[i]), p->end, p->end);
+}
+
+/* Moments: call i happens at i + 1; inputs are written at 0, outputs are read at the end. What a
+ * strip touches lives during all of its calls. */
+static void find_lifetimes(Plan *p) {
+    Graph *g = p->g;
+    for (int i = 0; i < g->buffer_count; i++) {
+        g->buffer[i]->first_call = p->end + 1;
+        g->buffer[i]->last_call = -1;
+        g->buffer[i]->over = NULL;
+        g->buffer[i]->region = g->buffer[i]->kind == BUFFER_CONSTANT ? CTN_WEIGHTS : CTN_ARENA;
+    }
     for (int i = 0; i < g->state_count; i++)
         value_buffer(g, g->state[i].before)->region = CTN_STATE;
+    for (Call *call = g->first_call; call; call = call->next) {
+        const Strip *s = strip_of(g, call);
+        int first = s ? s->first->index : call->index, last = s ? s->last->index : call->index;
+        for (int r = 0; r < call->ref_count; r++)
+            if (call->ref[r].buffer)
+                live_at(call->ref[r].buffer, first + 1, last + 1);
+    }
+    live_at_boundaries(p);
 }
 
 /* ---- in place ------------------------------------------------------------------------------ */
 
-/* Kernels whose element i of the output depends on element i of these operands only (of all their
- * elements as far as the others are concerned), so that the output may overwrite them. */
+/* Kernels that read element i of these operands, in order, before they write element i of the
+ * output, and other operands only elsewhere: the output may overwrite them. */
 static const struct {
     int kernel;
     const char *operand;
     const char *dims, *strides; /* INTS that must describe a dense walk; NULL: always does */
 } in_place[] = {
-    {CTN_KERNEL_table_s8, "input", NULL, NULL},   {CTN_KERNEL_table_s16, "input", NULL, NULL},
-    {CTN_KERNEL_add_s8, "a", "dim", "a_stride"},  {CTN_KERNEL_add_s8, "b", "dim", "b_stride"},
-    {CTN_KERNEL_add_s16, "a", "dim", "a_stride"}, {CTN_KERNEL_add_s16, "b", "dim", "b_stride"},
-    {CTN_KERNEL_mul_s8, "a", "dim", "a_stride"},  {CTN_KERNEL_mul_s8, "b", "dim", "b_stride"},
-    {CTN_KERNEL_mul_s16, "a", "dim", "a_stride"}, {CTN_KERNEL_mul_s16, "b", "dim", "b_stride"},
+    {CTN_KERNEL_table_s8, "input", NULL, NULL},
+    {CTN_KERNEL_table_s16, "input", NULL, NULL},
+    {CTN_KERNEL_add_s8, "a", "dim", "a_stride"},
+    {CTN_KERNEL_add_s8, "b", "dim", "b_stride"},
+    {CTN_KERNEL_add_s16, "a", "dim", "a_stride"},
+    {CTN_KERNEL_add_s16, "b", "dim", "b_stride"},
+    {CTN_KERNEL_mul_s8, "a", "dim", "a_stride"},
+    {CTN_KERNEL_mul_s8, "b", "dim", "b_stride"},
+    {CTN_KERNEL_mul_s16, "a", "dim", "a_stride"},
+    {CTN_KERNEL_mul_s16, "b", "dim", "b_stride"},
+    {CTN_KERNEL_prelu_s8, "input", "dim", "in_stride"},
     {CTN_KERNEL_softmax_s8, "input", NULL, NULL},
 };
 
-static const KernelField *field_named(const Kernel *kernel, const char *name) {
-    for (int i = 0; i < kernel->field_count; i++)
-        if (strcmp(kernel->field[i].name, name) == 0)
-            return &kernel->field[i];
-    assert(!"a kernel lacks a field that plan.c names");
+const KernelField *kernel_field(int kernel, const char *name) {
+    const Kernel *k = kernel_at(kernel);
+    for (int i = 0; i < k->field_count; i++)
+        if (strcmp(k->field[i].name, name) == 0)
+            return &k->field[i];
     return NULL;
 }
 
-static const CallRef *call_ref(const Call *call, const char *name) {
-    int offset = field_named(kernel_at(call->kernel), name)->offset;
-    for (int r = 0; r < call->ref_count; r++)
-        if (call->ref[r].field_offset == offset)
+const CallRef *call_ref_named(const Call *call, const char *name) {
+    const KernelField *field = kernel_field(call->kernel, name);
+    for (int r = 0; field && r < call->ref_count; r++)
+        if (call->ref[r].field_offset == field->offset && call->ref[r].buffer)
             return &call->ref[r];
     return NULL;
 }
 
-static bool walks_densely(const Call *call, const char *dims, const char *strides) {
-    const KernelField *d = field_named(kernel_at(call->kernel), dims);
-    const int32_t *dim = (const int32_t *)((const char *)call->args + d->offset);
-    const int32_t *stride =
-        (const int32_t *)((const char *)call->args +
-                          field_named(kernel_at(call->kernel), strides)->offset);
+const int32_t *call_ints(const Call *call, const char *name) {
+    const KernelField *field = kernel_field(call->kernel, name);
+    return field ? (const int32_t *)((const char *)call->args + field->offset) : NULL;
+}
+
+bool call_walks_densely(const Call *call, const char *dims, const char *strides) {
+    const int32_t *dim = call_ints(call, dims), *stride = call_ints(call, strides);
     int64_t dense = 1;
-    for (int k = d->count - 1; k >= 0; k--) {
+    for (int k = kernel_field(call->kernel, dims)->count - 1; k >= 0; k--) {
         if (dim[k] > 1 && stride[k] != dense)
             return false;
         dense *= dim[k];
@@ -125,199 +112,83 @@ static bool walks_densely(const Call *call, const char *dims, const char *stride
     return true;
 }
 
-/* The buffer that the call's output may take over, or NULL. */
+static bool dies_here(const Buffer *in, const Buffer *out) {
+    return in->region == CTN_ARENA && in->kind == BUFFER_VALUE && in != out &&
+           in->last_call == out->first_call && in->first_call < out->first_call;
+}
+
 static Buffer *overwritable(const Call *call, const Buffer *out) {
     for (size_t i = 0; i < COUNT_OF(in_place); i++) {
         if (in_place[i].kernel != call->kernel)
             continue;
-        const CallRef *ref = call_ref(call, in_place[i].operand);
-        if (!ref || !ref->buffer || ref->offset != 0 || ref->buffer->kind != BUFFER_VALUE)
-            continue;
-        const Buffer *in = ref->buffer;
-        if (in->region == CTN_ARENA && in != out && in->bytes == out->bytes &&
-            in->last_call == call->index + 1 &&
-            (!in_place[i].dims || walks_densely(call, in_place[i].dims, in_place[i].strides)))
+        const CallRef *ref = call_ref_named(call, in_place[i].operand);
+        if (ref && ref->offset == 0 && dies_here(ref->buffer, out) &&
+            ref->buffer->bytes == out->bytes &&
+            (!in_place[i].dims || call_walks_densely(call, in_place[i].dims, in_place[i].strides)))
             return ref->buffer;
     }
     return NULL;
 }
 
-/* ---- slots --------------------------------------------------------------------------------- */
-
-static void slot_open(Plan *p, Buffer *b) {
-    p->slot_of[b->id] = p->slot_count;
-    p->slot[p->slot_count++] = (Slot){b->bytes, 0, b->align, b->first_call, b->last_call, b};
-}
-
-static void slot_join(Plan *p, Buffer *b, const Buffer *into) {
-    Slot *s = &p->slot[p->slot_of[into->id]];
-    p->slot_of[b->id] = p->slot_of[into->id];
-    s->last = b->last_call > s->last ? b->last_call : s->last;
-    s->align = b->align > s->align ? b->align : s->align;
-}
-
-static bool needs_slot(const Plan *p, const Buffer *b) {
-    return b->region == CTN_ARENA && b->kind != BUFFER_CONSTANT && b->last_call >= 0 &&
-           p->slot_of[b->id] < 0;
-}
-
-static void make_slots(Plan *p) {
-    Graph *g = p->g;
-    p->slot_of = NEW_ARRAY(p->c, int, g->buffer_count + 1);
-    p->slot = NEW_ARRAY(p->c, Slot, g->buffer_count + 1);
-    for (int i = 0; i < g->buffer_count; i++)
-        p->slot_of[g->buffer[i]->id] = -1;
-    for (int i = 0; i < g->input_count; i++) {
-        Buffer *b = boundary_buffer(g, &g->input[i]);
-        if (b && needs_slot(p, b))
-            slot_open(p, b);
-    }
-    for (Call *call = g->first_call; call; call = call->next)
+/* The largest buffer that dies in the strip and that its output can follow closely. */
+static void overlap_strip(const Strip *s, Buffer *out) {
+    for (const Call *call = s->first;; call = call->next) {
         for (int r = 0; r < call->ref_count; r++) {
-            Buffer *b = call->ref[r].buffer;
-            if (!b || !needs_slot(p, b))
+            Buffer *in = call->ref[r].buffer;
+            if (!in || in == out->over || call->ref[r].writes || in->region != CTN_ARENA ||
+                in->kind != BUFFER_VALUE || in->last_call != out->first_call + s->call_count - 1 ||
+                in->first_call >= out->first_call || (out->over && out->over->bytes >= in->bytes))
                 continue;
-            bool is_new = call->ref[r].writes && b->first_call == call->index + 1;
-            Buffer *in = is_new && b->kind == BUFFER_VALUE ? overwritable(call, b) : NULL;
-            if (in && p->slot_of[in->id] >= 0 &&
-                p->slot[p->slot_of[in->id]].last == call->index + 1)
-                slot_join(p, b, in);
-            else
-                slot_open(p, b);
+            int64_t distance = strip_distance(s, in);
+            if (distance < 0)
+                continue;
+            out->over = in;
+            out->over_distance = distance;
         }
-    for (int i = 0; i < g->output_count; i++) {
-        Buffer *b = boundary_buffer(g, &g->output[i]);
-        if (b && needs_slot(p, b))
-            slot_open(p, b);
+        if (call == s->last)
+            return;
     }
 }
 
-/* ---- addresses ----------------------------------------------------------------------------- */
-
-static bool meet(const Slot *a, const Slot *b) {
-    return a->first <= b->last && b->first <= a->last;
-}
-
-/* The lowest address at which s meets none of the slots placed before it (order[0..count-1]). */
-static int64_t lowest_fit(const Slot *slot, const int *order, int count, const Slot *s) {
-    int64_t at = 0;
-    for (bool moved = true; moved;) {
-        moved = false;
-        for (int i = 0; i < count; i++) {
-            const Slot *o = &slot[order[i]];
-            if (meet(s, o) && at < o->offset + o->bytes && o->offset < at + s->bytes) {
-                at = align_up(o->offset + o->bytes, s->align);
-                moved = true;
+static void find_overlaps(Plan *p) {
+    for (const Call *call = p->g->first_call; call; call = call->next)
+        for (int r = 0; r < call->ref_count; r++) {
+            Buffer *out = call->ref[r].buffer;
+            const Strip *s = strip_of(p->g, call);
+            if (!out || !call->ref[r].writes || out->kind != BUFFER_VALUE ||
+                out->region != CTN_ARENA || call->ref[r].offset != 0)
+                continue;
+            if (s && call == s->last && out->first_call == s->first->index + 1)
+                overlap_strip(s, out);
+            if (!s && out->first_call == call->index + 1) {
+                out->over = overwritable(call, out);
+                out->over_distance = 0;
             }
         }
-    }
-    return at;
 }
 
-static int64_t place_all(Slot *slot, const int *order, int count) {
-    int64_t top = 0;
-    for (int i = 0; i < count; i++) {
-        Slot *s = &slot[order[i]];
-        s->offset = lowest_fit(slot, order, i, s);
-        top = s->offset + s->bytes > top ? s->offset + s->bytes : top;
-    }
-    return top;
-}
+/* ---- slots --------------------------------------------------------------------------------- */
 
-static const Slot *sorted_slots; /* for qsort's comparison: plan runs on one thread */
-
-static int by_size(const void *a, const void *b) {
-    const Slot *x = &sorted_slots[*(const int *)a], *y = &sorted_slots[*(const int *)b];
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return x->first != y->first ? x->first - y->first : *(const int *)a - *(const int *)b;
-}
-
-static int by_area(const void *a, const void *b) {
-    const Slot *x = &sorted_slots[*(const int *)a], *y = &sorted_slots[*(const int *)b];
-    int64_t p = x->bytes * (x->last - x->first + 1), q = y->bytes * (y->last - y->first + 1);
-    return p != q ? (p < q ? 1 : -1) : *(const int *)a - *(const int *)b;
-}
-
-static int by_start(const void *a, const void *b) {
-    const Slot *x = &sorted_slots[*(const int *)a], *y = &sorted_slots[*(const int *)b];
-    if (x->first != y->first)
-        return x->first - y->first;
-    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1)
-                                : *(const int *)a - *(const int *)b;
-}
-
-static int by_length(const void *a, const void *b) {
-    const Slot *x = &sorted_slots[*(const int *)a], *y = &sorted_slots[*(const int *)b];
-    int p = x->last - x->first, q = y->last - y->first;
-    return p != q ? q - p : by_size(a, b);
-}
-
-/* Moves the slot that ends highest to the front and places again: keeps what is better. */
-static int64_t improve(Plan *p, int *order, int64_t top, int64_t bound) {
-    int *best = c_memdup(p->c, order, sizeof *order * (size_t)p->slot_count);
-    for (int round = 0; round < 200 && top > bound; round++) {
-        int highest = 0;
-        for (int i = 1; i < p->slot_count; i++) {
-            const Slot *s = &p->slot[order[i]], *h = &p->slot[order[highest]];
-            if (s->offset + s->bytes > h->offset + h->bytes)
-                highest = i;
-        }
-        int moved = order[highest], to = highest / 2;
-        if (highest == 0)
-            break;
-        memmove(order + to + 1, order + to, sizeof *order * (size_t)(highest - to));
-        order[to] = moved;
-        int64_t now = place_all(p->slot, order, p->slot_count);
-        if (now < top) {
-            top = now;
-            memcpy(best, order, sizeof *order * (size_t)p->slot_count);
-        }
-    }
-    memcpy(order, best, sizeof *order * (size_t)p->slot_count);
-    return place_all(p->slot, order, p->slot_count);
-}
-
-static int64_t lower_bound(const Plan *p, int *peak_moment) {
-    int64_t bound = 0;
-    for (int moment = 0; moment <= p->end; moment++) {
-        int64_t live = 0;
-        for (int i = 0; i < p->slot_count; i++)
-            if (p->slot[i].first <= moment && moment <= p->slot[i].last)
-                live += p->slot[i].bytes;
-        if (live > bound) {
-            bound = live;
-            *peak_moment = moment;
-        }
-    }
-    return bound;
-}
-
-static void place_arena(Plan *p) {
-    static int (*const sorts[])(const void *, const void *) = {by_size, by_area, by_start,
-                                                               by_length};
-    int peak = 0;
+void plan_slots(Plan *p) {
     Graph *g = p->g;
-    g->arena_lower_bound = align_up(lower_bound(p, &peak), REGION_ALIGN);
-    int *order = NEW_ARRAY(p->c, int, p->slot_count + 1);
-    int *best = NEW_ARRAY(p->c, int, p->slot_count + 1);
-    int64_t best_top = INT64_MAX;
-    for (size_t k = 0; k < COUNT_OF(sorts) && best_top > g->arena_lower_bound; k++) {
-        for (int i = 0; i < p->slot_count; i++)
-            order[i] = i;
-        sorted_slots = p->slot;
-        qsort(order, (size_t)p->slot_count, sizeof *order, sorts[k]);
-        int64_t top =
-            improve(p, order, place_all(p->slot, order, p->slot_count), g->arena_lower_bound);
-        if (top < best_top) {
-            best_top = top;
-            memcpy(best, order, sizeof *order * (size_t)p->slot_count);
-        }
+    find_lifetimes(p);
+    find_overlaps(p);
+    p->slot_count = 0;
+    for (int i = 0; i < g->buffer_count; i++) {
+        Buffer *b = g->buffer[i];
+        bool lives = b->region == CTN_ARENA && b->last_call >= 0 && b->bytes > 0;
+        p->slot_of[b->id] = lives ? p->slot_count : -1;
+        if (lives)
+            p->slot[p->slot_count++] =
+                (Slot){b, b->bytes, 0, b->align, b->first_call, b->last_call, -1, 0};
     }
-    g->arena_bytes = align_up(place_all(p->slot, best, p->slot_count), REGION_ALIGN);
-    for (const Call *call = g->first_call; call; call = call->next)
-        if (call->index + 1 == peak)
-            g->peak_node = call->name;
+    for (int i = 0; i < p->slot_count; i++) {
+        const Buffer *b = p->slot[i].buffer;
+        if (!b->over)
+            continue;
+        p->slot[i].over = p->slot_of[b->over->id];
+        p->slot[i].distance = b->over_distance;
+    }
 }
 
 /* ---- the other regions --------------------------------------------------------------------- */
@@ -380,21 +251,41 @@ static void check_sizes(C *c, const Graph *g) {
             (long long)limit);
 }
 
-void plan_memory(C *c, Graph *g, const Options *o) {
+static Plan plan_begin(C *c, Graph *g, const Options *o) {
     Plan p = {.c = c, .g = g, .options = o};
-    find_lifetimes(&p);
-    make_slots(&p);
-    place_arena(&p);
-    for (int i = 0; i < g->buffer_count; i++)
-        if (p.slot_of[g->buffer[i]->id] >= 0)
-            g->buffer[i]->offset = p.slot[p.slot_of[g->buffer[i]->id]].offset;
-    place_constants(g);
+    int moment = 0;
+    for (Call *call = g->first_call; call; call = call->next)
+        call->index = moment++;
+    p.end = moment + 1;
+    for (int i = 0; i < g->input_count; i++)
+        boundary_buffer(g, &g->input[i]);
+    for (int i = 0; i < g->output_count; i++)
+        boundary_buffer(g, &g->output[i]);
+    p.slot_of = NEW_ARRAY(c, int, g->buffer_count + 1);
+    p.slot = NEW_ARRAY(c, Slot, g->buffer_count + 1);
+    return p;
+}
+
+void plan_memory(C *c, Graph *g, const Options *o) {
+    Plan p = plan_begin(c, g, o);
+    strips_choose(&p);
+    plan_slots(&p);
+    arena_place(&p);
+    g->arena_lower_bound = align_up(p.bound, REGION_ALIGN);
+    g->arena_bytes = align_up(p.bytes, REGION_ALIGN);
     g->scratch_bytes = 0;
-    for (int i = 0; i < g->buffer_count; i++)
-        if (g->buffer[i]->kind == BUFFER_SCRATCH && g->buffer[i]->bytes > g->scratch_bytes)
-            g->scratch_bytes = g->buffer[i]->bytes;
+    for (int i = 0; i < p.slot_count; i++) {
+        p.slot[i].buffer->offset = p.slot[i].offset;
+        if (p.slot[i].buffer->kind == BUFFER_SCRATCH && p.slot[i].bytes > g->scratch_bytes)
+            g->scratch_bytes = p.slot[i].bytes;
+    }
+    for (const Call *call = g->first_call; call; call = call->next)
+        if (call->index + 1 == p.peak)
+            g->peak_node = call->name;
+    place_constants(g);
     check_sizes(c, g);
     fill_refs(g);
+    strips_settle(g);
 }
 
 static void check_limit(C *c, const Graph *g, const char *what, int64_t need, int64_t limit) {

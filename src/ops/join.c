@@ -265,6 +265,7 @@ static void meshgrid_decompose(C *c, Graph *g, Node *n) {
 
 static const Op rows[] = {
     {.schema = "aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
+     .traits = OP_ANY_ORDER,
      .shape = cat_shape,
      .eval = cat_eval,
      .lower = cat_lower},

@@ -1,5 +1,6 @@
 /* The bit-exact simulator: a planned graph bound to host memory. It runs the very variants that the
  * chip runs (with emulated intrinsics) on the very arguments and offsets. */
+#include "lower/memory.h"
 #include "run/run.h"
 
 #include <stdlib.h>
@@ -120,9 +121,47 @@ static void keep_outputs(C *c, Simulator *s, const Call *call) {
     for (int k = 0; k < call->node->out_count; k++) {
         const Value *v = call->node->out[k];
         const Value *shown = v->unstored ? node_result(call->node) : v;
-        if (shown->buffer)
+        if (shown->buffer && !shown->buffer->is_ring)
             s->kept[shown->id] = read_value(c, s, shown);
     }
+}
+
+/* A call on some rows: its arguments with the step's values in their places. */
+static void run_item(const Simulator *s, const StripItem *item, const int32_t *v) {
+    int32_t args[128];
+    memcpy(args, item->call->args, (size_t)item->call->args_bytes);
+    for (int i = 0; i < item->patch_count; i++)
+        args[item->patch[i] / 4] = v[i];
+    item->call->variant->host(args, &s->frame);
+}
+
+static void run_strip(const Simulator *s, const Strip *strip) {
+    const int32_t *v = strip->value;
+    for (int t = 0; t < strip->step_count; t++)
+        for (int i = 0; i < strip->item_count; i++) {
+            const StripItem *item = &strip->item[i];
+            int32_t rows = *v++;
+            if (rows > 0 && item->call)
+                run_item(s, item, v);
+            else if (rows > 0)
+                ctn_move(&(CtnMoveArgs){.output = (uint32_t)v[0],
+                                        .input = (uint32_t)v[1],
+                                        .count = rows},
+                         &s->frame);
+            v += item->patch_count;
+        }
+}
+
+static void run_call(C *c, Simulator *s, const Call *call) {
+    const Strip *strip = strip_of(s->g, call);
+    if (strip && call != strip->last)
+        return; /* the strip runs when its last call is due */
+    if (strip)
+        run_strip(s, strip);
+    else
+        call->variant->host(call->args, &s->frame);
+    if (s->keep)
+        keep_outputs(c, s, call);
 }
 
 void simulator_run(C *c, Simulator *s, Array *const *inputs, Array **outputs) {
@@ -132,11 +171,8 @@ void simulator_run(C *c, Simulator *s, Array *const *inputs, Array **outputs) {
     for (int i = 0; i < g->input_count; i++)
         if (g->input[i].kind == ARG_VALUE && g->input[i].u.value->buffer)
             value_save(c, g->input[i].u.value, inputs[i], value_memory(s, g->input[i].u.value));
-    for (const Call *call = g->first_call; call; call = call->next) {
-        call->variant->host(call->args, &s->frame);
-        if (s->keep)
-            keep_outputs(c, s, call);
-    }
+    for (const Call *call = g->first_call; call; call = call->next)
+        run_call(c, s, call);
     for (int i = 0; i < g->output_count; i++)
         outputs[i] = g->output[i].kind == ARG_VALUE ? read_value(c, s, g->output[i].u.value) : NULL;
 }

@@ -1,0 +1,191 @@
+/* Addresses of the arena's slots. Slots whose lifetimes meet share no byte, but for an output that
+ * follows an operand at a safe distance (Slot.over). Several orders of placing are tried; the lower
+ * bound, the largest sum of simultaneously live bytes, says when to stop. */
+#include "lower/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool meet(const Slot *a, const Slot *b) {
+    return a->first <= b->last && b->first <= a->last;
+}
+
+/* Bytes that out and the operand it overwrites need together. */
+static int64_t shared_bytes(const Slot *out, const Slot *in) {
+    int64_t with = out->distance + in->bytes;
+    return with > out->bytes ? with : out->bytes;
+}
+
+int64_t arena_live(const Plan *p, int moment) {
+    int64_t live = 0;
+    for (int i = 0; i < p->slot_count; i++) {
+        const Slot *s = &p->slot[i];
+        if (moment < s->first || moment > s->last)
+            continue;
+        live += s->bytes;
+        const Slot *in = s->over >= 0 ? &p->slot[s->over] : NULL;
+        if (in && moment >= in->first && moment <= in->last &&
+            shared_bytes(s, in) < s->bytes + in->bytes)
+            live -= s->bytes + in->bytes - shared_bytes(s, in);
+    }
+    return live;
+}
+
+void arena_bound(Plan *p) {
+    p->bound = 0;
+    p->peak = 0;
+    for (int moment = 0; moment <= p->end; moment++) {
+        int64_t live = arena_live(p, moment);
+        if (live > p->bound) {
+            p->bound = live;
+            p->peak = moment;
+        }
+    }
+}
+
+/* May both lie where they are, although they live at the same time? */
+static bool follows(const Plan *p, const Slot *out, int64_t out_at, const Slot *in, int64_t in_at) {
+    return out->over >= 0 && &p->slot[out->over] == in && out_at + out->distance <= in_at;
+}
+
+/* s at `at` shares a byte with one of its neighbours that it must not share. */
+static bool clashes(const Plan *p, const Slot *s, int64_t at, Slot *const *near, int count) {
+    for (int i = 0; i < count; i++) {
+        const Slot *o = near[i];
+        if (at < o->offset + o->bytes && o->offset < at + s->bytes &&
+            !follows(p, s, at, o, o->offset) && !follows(p, o, o->offset, s, at))
+            return true;
+    }
+    return false;
+}
+
+/* The lowest address for s among 0 and those that touch one of the slots placed before it
+ * (order[0..count-1]) that live when s does. */
+static int64_t lowest_fit(Plan *p, const int *order, int count, const Slot *s) {
+    int near = 0;
+    for (int i = 0; i < count; i++)
+        if (meet(s, &p->slot[order[i]]))
+            p->near[near++] = &p->slot[order[i]];
+    if (!clashes(p, s, 0, p->near, near))
+        return 0;
+    int64_t best = INT64_MAX;
+    for (int i = 0; i < near; i++) {
+        const Slot *o = p->near[i];
+        int64_t at[3] = {align_up(o->offset + o->bytes, s->align), -1, -1};
+        if (s->over >= 0 && &p->slot[s->over] == o)
+            at[1] = (o->offset - s->distance) / s->align * s->align;
+        if (o->over >= 0 && &p->slot[o->over] == s)
+            at[2] = align_up(o->offset + o->distance, s->align);
+        for (int k = 0; k < 3; k++)
+            if (at[k] >= 0 && at[k] < best && !clashes(p, s, at[k], p->near, near))
+                best = at[k];
+    }
+    return best;
+}
+
+static int64_t place_all(Plan *p, const int *order) {
+    int64_t top = 0;
+    for (int i = 0; i < p->slot_count; i++) {
+        Slot *s = &p->slot[order[i]];
+        s->offset = lowest_fit(p, order, i, s);
+        top = s->offset + s->bytes > top ? s->offset + s->bytes : top;
+    }
+    return top;
+}
+
+/* ---- orders -------------------------------------------------------------------------------- */
+
+static int compare_sizes(const Slot *x, const Slot *y) {
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : 0;
+}
+
+static int by_size(const void *a, const void *b, void *slots) {
+    const Slot *x = (const Slot *)slots + *(const int *)a,
+               *y = (const Slot *)slots + *(const int *)b;
+    int order = compare_sizes(x, y);
+    return order ? order : x->first != y->first ? x->first - y->first : (x > y) - (x < y);
+}
+
+static int by_area(const void *a, const void *b, void *slots) {
+    const Slot *x = (const Slot *)slots + *(const int *)a,
+               *y = (const Slot *)slots + *(const int *)b;
+    int64_t p = x->bytes * (x->last - x->first + 1), q = y->bytes * (y->last - y->first + 1);
+    return p != q ? (p < q ? 1 : -1) : (x > y) - (x < y);
+}
+
+static int by_start(const void *a, const void *b, void *slots) {
+    const Slot *x = (const Slot *)slots + *(const int *)a,
+               *y = (const Slot *)slots + *(const int *)b;
+    if (x->first != y->first)
+        return x->first - y->first;
+    int order = compare_sizes(x, y);
+    return order ? order : (x > y) - (x < y);
+}
+
+/* Latest first: what overwrites an operand is placed below it before the operand is. */
+static int by_end(const void *a, const void *b, void *slots) {
+    return by_start(b, a, slots);
+}
+
+/* Largest first, of equal ones the latest. */
+static int by_size_late(const void *a, const void *b, void *slots) {
+    const Slot *x = (const Slot *)slots + *(const int *)a,
+               *y = (const Slot *)slots + *(const int *)b;
+    int order = compare_sizes(x, y);
+    return order ? order : by_end(a, b, slots);
+}
+
+static int by_length(const void *a, const void *b, void *slots) {
+    const Slot *x = (const Slot *)slots + *(const int *)a,
+               *y = (const Slot *)slots + *(const int *)b;
+    int p = x->last - x->first, q = y->last - y->first;
+    return p != q ? q - p : by_size(a, b, slots);
+}
+
+/* Moves the slot that ends highest towards the front and places again: keeps what is better. */
+static int64_t improve(Plan *p, int *order, int64_t top) {
+    size_t bytes = sizeof *order * (size_t)p->slot_count;
+    int *best = c_memdup(p->c, order, bytes);
+    int rounds = 20000 / (p->slot_count + 1); /* large graphs: less patience, not more time */
+    for (int round = 0; round < rounds && top > p->bound; round++) {
+        int highest = 0;
+        for (int i = 1; i < p->slot_count; i++) {
+            const Slot *s = &p->slot[order[i]], *h = &p->slot[order[highest]];
+            if (s->offset + s->bytes > h->offset + h->bytes)
+                highest = i;
+        }
+        if (highest == 0)
+            break;
+        int moved = order[highest], to = highest / 2;
+        memmove(order + to + 1, order + to, sizeof *order * (size_t)(highest - to));
+        order[to] = moved;
+        int64_t now = place_all(p, order);
+        if (now < top) {
+            top = now;
+            memcpy(best, order, bytes);
+        }
+    }
+    memcpy(order, best, bytes);
+    return place_all(p, order);
+}
+
+void arena_place(Plan *p) {
+    static int (*const sorts[])(const void *, const void *, void *) = {
+        by_size, by_size_late, by_end, by_area, by_start, by_length};
+    arena_bound(p);
+    size_t bytes = sizeof(int) * (size_t)(p->slot_count + 1);
+    int *order = c_alloc(p->c, bytes), *best = c_alloc(p->c, bytes);
+    p->near = c_calloc(p->c, (size_t)p->slot_count + 1, sizeof *p->near);
+    p->bytes = INT64_MAX;
+    for (size_t k = 0; k < COUNT_OF(sorts) && p->bytes > p->bound; k++) {
+        for (int i = 0; i < p->slot_count; i++)
+            order[i] = i;
+        qsort_r(order, (size_t)p->slot_count, sizeof *order, sorts[k], p->slot);
+        int64_t top = improve(p, order, place_all(p, order));
+        if (top < p->bytes) {
+            p->bytes = top;
+            memcpy(best, order, bytes);
+        }
+    }
+    p->bytes = place_all(p, best);
+}

@@ -1,0 +1,97 @@
+/* What the files of the memory planner share: slots of the arena, and strips (row-wise execution).
+ */
+#ifndef CORTEN_MEMORY_H
+#define CORTEN_MEMORY_H
+
+#include "lower/lower.h"
+
+typedef struct { /* a buffer of the arena while its address is sought */
+    Buffer *buffer;
+    int64_t bytes, offset;
+    int align, first, last; /* moments */
+    int over;               /* slot whose memory it may overwrite, -1: none */
+    int64_t distance;       /* then: offset + distance <= the other's offset */
+} Slot;
+
+typedef struct {
+    C *c;
+    Graph *g;
+    const Options *options;
+    int end;      /* the moment after the last call */
+    int *slot_of; /* by buffer id; -1: not in the arena */
+    Slot *slot;
+    int slot_count;
+    Slot **near;   /* room for the neighbours of a slot */
+    int64_t bound; /* largest sum of live bytes, taken-over memory counted once */
+    int peak;      /* the moment of the bound */
+    int64_t least; /* what the strips achieve together: each may use as much */
+    int64_t bytes; /* top of the arena after arena_place */
+} Plan;
+
+int64_t align_up(int64_t n, int align);
+/* A kernel's field, a call's reference and its numbers by name; NULL if there is none. */
+const KernelField *kernel_field(int kernel, const char *name);
+const CallRef *call_ref_named(const Call *call, const char *name);
+const int32_t *call_ints(const Call *call, const char *name);
+/* Do the strides walk the dims in the order of memory, without gaps? */
+bool call_walks_densely(const Call *call, const char *dims, const char *strides);
+
+/* Lifetimes, overlaps and slots of the graph under its present strips. */
+void plan_slots(Plan *p);
+/* Bytes that live at a moment, memory that is taken over counted once. */
+int64_t arena_live(const Plan *p, int moment);
+/* The bound and its moment. */
+void arena_bound(Plan *p);
+/* Offsets: the best of several orders against the bound. */
+void arena_place(Plan *p);
+
+/* ---- strips ------------------------------------------------------------------------------- */
+
+enum { STRIP_CALLS = 16, STRIP_PATCHES = 6 };
+
+/* One thing that a step does: move rows of a ring to its front, or run a call on some rows. */
+typedef struct {
+    Call *call; /* NULL: a move */
+    int patch_count;
+    int patch[STRIP_PATCHES]; /* byte offsets in the call's args of the fields that a step sets */
+} StripItem;
+
+typedef enum { ROWS_WINDOW, ROWS_DIMS, ROWS_COUNT } RowKind;
+
+/* How a call makes rows. Rows of operand 0 are its window's; other operands go row by row. */
+typedef struct {
+    RowKind kind;
+    int in_h, out_h, window, stride, pad;
+    int64_t out_row; /* bytes of an output row */
+    int operand_count;
+    const CallRef *operand[2], *output;
+    int64_t operand_row[2]; /* bytes from row to row */
+    int dim;                /* index of the rows in `dim` */
+} Rows;
+
+/* A chain of calls that run a few rows at a time: each writes rows into a ring that the next one
+ * reads, and only the first input and the last output exist as a whole. `value` holds, for each
+ * step and item, how many rows the item makes (0: it rests) and then its patches; a move has its
+ * bytes, target and source. References are absolute once the plan is made. */
+typedef struct Strip {
+    Call *first, *last;
+    int call_count, rows; /* rows of the last call's output per step */
+    Call *call[STRIP_CALLS];
+    Rows row[STRIP_CALLS];
+    int link[STRIP_CALLS];     /* operand of call k that reads call k - 1 */
+    int64_t ring[STRIP_CALLS]; /* bytes of the ring behind call k */
+    int item_count, step_count, width;
+    StripItem item[2 * STRIP_CALLS];
+    int32_t *value; /* [step_count][width] */
+} Strip;
+
+/* Chooses strips where they lower the peak. Changes the sizes of the buffers that become rings. */
+void strips_choose(Plan *p);
+/* Fills in the references of all steps, when buffers have their offsets. */
+void strips_settle(Graph *g);
+/* How far the last output of the strip must lie below the first input `in` to overwrite it safely;
+ * -1: never. */
+int64_t strip_distance(const Strip *s, const Buffer *in);
+const Strip *strip_of(const Graph *g, const Call *call);
+
+#endif

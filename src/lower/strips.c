@@ -1,0 +1,482 @@
+/* Strips: chains of calls that run a few rows at a time through rings, so that the large values
+ * between them never exist as a whole. No row is computed twice: a ring keeps the rows that its
+ * reader needs again, moved to its front.
+ *
+ * A call takes part if it makes output rows from a window of input rows in order: convolutions and
+ * pools, and elementwise kernels. It runs unchanged on patched arguments: fewer rows, no padding
+ * above but in the first step, references that point to the rows. */
+#include "lower/memory.h"
+
+#include <string.h>
+
+static const struct {
+    int kernel;
+    RowKind kind;
+    const char *operand[2], *stride[2]; /* of ROWS_DIMS */
+} row_kernels[] = {
+    {CTN_KERNEL_conv2d_s8, ROWS_WINDOW, {"input"}, {NULL}},
+    {CTN_KERNEL_depthwise_conv2d_s8, ROWS_WINDOW, {"input"}, {NULL}},
+    {CTN_KERNEL_max_pool2d_s8, ROWS_WINDOW, {"input"}, {NULL}},
+    {CTN_KERNEL_add_s8, ROWS_DIMS, {"a", "b"}, {"a_stride", "b_stride"}},
+    {CTN_KERNEL_mul_s8, ROWS_DIMS, {"a", "b"}, {"a_stride", "b_stride"}},
+    {CTN_KERNEL_prelu_s8, ROWS_DIMS, {"input"}, {"in_stride"}},
+    {CTN_KERNEL_table_s8, ROWS_COUNT, {"input"}, {NULL}},
+};
+
+static int window_int(const Call *call, const char *name) {
+    const int32_t *p = call_ints(call, name);
+    return p ? *p : 1;
+}
+
+static int channels_of(const Call *call, const char *name) {
+    return window_int(call, kernel_field(call->kernel, name) ? name : "channels");
+}
+
+static bool rows_window(const Call *call, Rows *r) {
+    r->in_h = window_int(call, "in_h");
+    r->out_h = window_int(call, "out_h");
+    r->window = (window_int(call, "kernel_h") - 1) * window_int(call, "dilation_h") + 1;
+    r->stride = window_int(call, "stride_h");
+    r->pad = window_int(call, "pad_top");
+    r->operand_row[0] = (int64_t)window_int(call, "in_w") * channels_of(call, "in_c");
+    r->out_row = (int64_t)window_int(call, "out_w") * channels_of(call, "out_c");
+    return window_int(call, "batches") == 1;
+}
+
+/* The rows are the outermost dim above 1; nothing but the operands may depend on them. */
+static bool rows_dims(const Call *call, size_t k, Rows *r) {
+    const int32_t *dim = call_ints(call, "dim"), *channel = call_ints(call, "channel_stride");
+    while (r->dim < 5 && dim[r->dim] == 1)
+        r->dim++;
+    r->in_h = r->out_h = dim[r->dim];
+    r->window = r->stride = 1;
+    r->out_row = 1;
+    for (int d = r->dim + 1; d < 6; d++)
+        r->out_row *= dim[d];
+    for (int i = 0; i < r->operand_count; i++)
+        r->operand_row[i] = call_ints(call, row_kernels[k].stride[i])[r->dim];
+    return !channel || channel[r->dim] == 0;
+}
+
+/* `rows` is how many rows the reader or writer beside it has: a flat kernel cannot tell. */
+static bool rows_count(const Call *call, int rows, Rows *r) {
+    int32_t count = *call_ints(call, "count");
+    r->in_h = r->out_h = rows;
+    r->window = r->stride = 1;
+    r->operand_row[0] = r->out_row = rows > 0 ? count / rows : 0;
+    return rows > 0 && count % rows == 0 && *call_ints(call, "entry_size") == 1;
+}
+
+/* Kernels may count on buffers that begin on a word: so must each row. */
+static bool rows_aligned(const Rows *r) {
+    bool aligned = r->out_row % 4 == 0;
+    for (int i = 0; i < r->operand_count; i++)
+        aligned &= r->operand_row[i] % 4 == 0;
+    return aligned;
+}
+
+static size_t row_kernel(const Call *call) {
+    size_t k = 0;
+    while (k < COUNT_OF(row_kernels) && row_kernels[k].kernel != call->kernel)
+        k++;
+    return k;
+}
+
+static bool rows_of(const Call *call, int rows, Rows *r) {
+    size_t k = row_kernel(call);
+    if (k == COUNT_OF(row_kernels))
+        return false;
+    *r = (Rows){.kind = row_kernels[k].kind, .output = call_ref_named(call, "output")};
+    for (int i = 0; i < 2 && row_kernels[k].operand[i]; i++) {
+        r->operand[i] = call_ref_named(call, row_kernels[k].operand[i]);
+        if (!r->operand[i])
+            return false;
+        r->operand_count++;
+    }
+    bool fits = r->kind == ROWS_WINDOW ? rows_window(call, r)
+                : r->kind == ROWS_DIMS ? rows_dims(call, k, r)
+                                       : rows_count(call, rows, r);
+    return fits && r->output && r->out_h >= 2 && rows_aligned(r);
+}
+
+/* ---- chains -------------------------------------------------------------------------------- */
+
+static bool touches(const Call *call, const Buffer *b) {
+    for (int r = 0; r < call->ref_count; r++)
+        if (call->ref[r].buffer == b)
+            return true;
+    return false;
+}
+
+/* Which operand of `reader` is the whole output of `writer`, which nobody else sees; -1: none. */
+static int linked_operand(const Graph *g, const Call *writer, const Rows *from, const Call *reader,
+                          const Rows *to) {
+    const Buffer *b = from->output->buffer;
+    int index = -1;
+    for (int i = 0; i < to->operand_count; i++)
+        if (to->operand[i]->buffer == b && to->operand[i]->offset == 0)
+            index = index < 0 ? i : -2;
+    if (index < 0 || from->output->offset != 0 || b->kind != BUFFER_VALUE ||
+        b->region != CTN_ARENA || from->out_h != to->in_h ||
+        to->operand_row[index] != from->out_row || b->bytes != from->out_row * from->out_h)
+        return -1;
+    if (to->kind == ROWS_DIMS &&
+        !call_walks_densely(reader, "dim", row_kernels[row_kernel(reader)].stride[index]))
+        return -1;
+    for (int i = 0; i < g->output_count; i++)
+        if (g->output[i].kind == ARG_VALUE && g->output[i].u.value->buffer == b)
+            return -1;
+    for (const Call *call = g->first_call; call; call = call->next)
+        if (call != writer && call != reader && touches(call, b))
+            return -1;
+    return index;
+}
+
+/* ---- the schedule -------------------------------------------------------------------------- */
+
+static bool chain_begin(const Graph *g, Call *first, int count, Strip *chain) {
+    *chain = (Strip){.first = first, .call_count = count};
+    Call *call = first;
+    for (int k = 0; k < count; k++, call = call->next) {
+        if (!call || strip_of(g, call))
+            return false;
+        int rows = k > 0 ? chain->row[k - 1].out_h : 0;
+        if (k == 0 && call->next) { /* a flat kernel in front: its reader knows the rows */
+            Rows next;
+            rows = rows_of(call->next, 0, &next) ? next.in_h : 0;
+        }
+        if (!rows_of(call, rows, &chain->row[k]))
+            return false;
+        chain->call[k] = call;
+        chain->last = call;
+        if (k > 0) {
+            chain->link[k] =
+                linked_operand(g, chain->call[k - 1], &chain->row[k - 1], call, &chain->row[k]);
+            if (chain->link[k] < 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+static int least(int a, int b) {
+    return a < b ? a : b;
+}
+
+static int most(int a, int b) {
+    return a > b ? a : b;
+}
+
+static int first_needed(const Rows *r, int row) {
+    return most(0, row * r->stride - r->pad);
+}
+
+/* Input rows needed to have output rows up to `end`; what the image has beyond is not. */
+static int last_needed(const Rows *r, int end) {
+    return end <= 0 ? 0 : least(r->in_h, (end - 1) * r->stride + r->window - r->pad);
+}
+
+typedef struct { /* rows of each call's output made before (made) and after (end) a step */
+    int made[STRIP_CALLS], end[STRIP_CALLS];
+} Step;
+
+static void step_next(const Strip *c, Step *s) {
+    int last = c->call_count - 1;
+    for (int k = 0; k <= last; k++)
+        s->made[k] = s->end[k];
+    s->end[last] = least(c->row[last].out_h, s->end[last] + c->rows);
+    for (int k = last - 1; k >= 0; k--)
+        s->end[k] = most(s->made[k], last_needed(&c->row[k + 1], s->end[k + 1]));
+}
+
+/* Rows of the ring behind call k that its reader still needs in this step. */
+static int ring_base(const Strip *c, const Step *s, int k) {
+    return least(s->made[k], first_needed(&c->row[k + 1], s->made[k + 1]));
+}
+
+static int step_count(const Strip *c) {
+    return (c->row[c->call_count - 1].out_h + c->rows - 1) / c->rows;
+}
+
+static void measure_rings(Strip *chain) {
+    int links = chain->call_count - 1;
+    memset(chain->ring, 0, sizeof chain->ring);
+    Step s = {{0}, {0}};
+    for (int t = 0; t < step_count(chain); t++) {
+        step_next(chain, &s);
+        for (int k = 0; k < links; k++) {
+            int64_t bytes = (s.end[k] - ring_base(chain, &s, k)) * chain->row[k].out_row;
+            if (bytes > chain->ring[k])
+                chain->ring[k] = bytes;
+        }
+    }
+}
+
+/* ---- patches ------------------------------------------------------------------------------- */
+
+static void patch(StripItem *item, int field_offset) {
+    item->patch[item->patch_count++] = field_offset;
+}
+
+static void patch_field(StripItem *item, const char *name) {
+    patch(item, kernel_field(item->call->kernel, name)->offset);
+}
+
+static void make_items(Strip *c) {
+    Strip *s = c;
+    s->item_count = s->width = 0;
+    for (int k = 0; k < s->call_count; k++) {
+        if (k < s->call_count - 1)
+            s->item[s->item_count++] = (StripItem){.call = NULL, .patch_count = 2};
+        StripItem *item = &s->item[s->item_count++];
+        *item = (StripItem){.call = c->call[k]};
+        const Rows *r = &c->row[k];
+        patch(item, r->output->field_offset);
+        for (int i = 0; i < r->operand_count; i++)
+            patch(item, r->operand[i]->field_offset);
+        if (r->kind == ROWS_WINDOW) {
+            patch_field(item, "out_h");
+            patch_field(item, "in_h");
+            patch_field(item, "pad_top");
+        } else if (r->kind == ROWS_DIMS) {
+            patch(item, kernel_field(item->call->kernel, "dim")->offset + 4 * r->dim);
+        } else {
+            patch_field(item, "count");
+        }
+    }
+    for (int i = 0; i < s->item_count; i++)
+        s->width += 1 + s->item[i].patch_count;
+}
+
+static int32_t place_of(const Buffer *b, int64_t offset) {
+    return (int32_t)CTN_REF(b->region, b->offset + offset);
+}
+
+/* The move that makes room in the ring behind call k, and where its row 0 lies after that. */
+static int32_t *fill_move(const Strip *c, const Step *s, int k, int base_before, int32_t *v) {
+    const Rows *r = &c->row[k];
+    int base = ring_base(c, s, k), kept = s->made[k] - base;
+    bool moves = base > base_before && kept > 0 && s->end[k] > s->made[k];
+    *v++ = moves ? (int32_t)(kept * r->out_row) : 0;
+    *v++ = place_of(r->output->buffer, 0);
+    *v++ = place_of(r->output->buffer, (base - base_before) * r->out_row);
+    return v;
+}
+
+static int32_t *fill_call(const Strip *c, const Step *s, int k, const int *base, int32_t *v) {
+    const Rows *r = &c->row[k];
+    bool rings = k < c->call_count - 1;
+    int from = s->made[k], to = s->end[k], first = first_needed(r, from);
+    *v++ = to - from;
+    *v++ = place_of(r->output->buffer,
+                    r->output->offset + (from - (rings ? base[k] : 0)) * r->out_row);
+    for (int i = 0; i < r->operand_count; i++) {
+        bool ring = k > 0 && i == c->link[k];
+        int row = (i == 0 ? first : from) - (ring ? base[k - 1] : 0);
+        *v++ = place_of(r->operand[i]->buffer, r->operand[i]->offset + row * r->operand_row[i]);
+    }
+    if (r->kind == ROWS_WINDOW) {
+        *v++ = to - from;
+        *v++ = last_needed(r, to) - first;
+        *v++ = most(0, r->pad - from * r->stride);
+    } else {
+        *v++ = r->kind == ROWS_DIMS ? to - from : (int32_t)((to - from) * r->operand_row[0]);
+    }
+    return v;
+}
+
+static void fill_steps(C *c, Strip *chain) {
+    int last = chain->call_count - 1, base[STRIP_CALLS] = {0};
+    chain->step_count = step_count(chain);
+    chain->value = NEW_ARRAY(c, int32_t, (int64_t)chain->step_count * chain->width);
+    Step s = {{0}, {0}};
+    int32_t *v = chain->value;
+    for (int t = 0; t < chain->step_count; t++) {
+        step_next(chain, &s);
+        for (int k = 0; k <= last; k++) {
+            if (k < last) {
+                v = fill_move(chain, &s, k, base[k], v);
+                if (s.end[k] > s.made[k])
+                    base[k] = ring_base(chain, &s, k);
+            }
+            v = fill_call(chain, &s, k, base, v);
+        }
+    }
+}
+
+/* ---- overwriting the input ----------------------------------------------------------------- */
+
+/* First byte of `in` that a call still reads, when it is about to make rows from `row` on. */
+static int64_t still_read(const Strip *c, int k, int operand, int row) {
+    const Rows *r = &c->row[k];
+    if (row >= r->out_h)
+        return INT64_MAX / 4;
+    return (operand == 0 ? first_needed(r, row) : row) * r->operand_row[operand];
+}
+
+/* An operand that is read some other way than by its rows: nothing is known of when. */
+static bool read_elsewhere(const Strip *s, const Buffer *in) {
+    for (int k = 0; k < s->call_count; k++)
+        for (int r = 0; r < s->call[k]->ref_count; r++) {
+            const CallRef *ref = &s->call[k]->ref[r];
+            bool by_rows = false;
+            for (int i = 0; i < s->row[k].operand_count; i++)
+                by_rows |= ref == s->row[k].operand[i] && ref->offset == 0;
+            if (ref->buffer == in && !by_rows)
+                return true;
+        }
+    return false;
+}
+
+/* The last call writes output rows [made, end) of a step when all calls before it have made theirs.
+ * What they and it will still read must lie above the bytes written so far. What the last call
+ * itself reads in this step counts as still read, unless it goes element by element. */
+int64_t strip_distance(const Strip *c, const Buffer *in) {
+    int last = c->call_count - 1;
+    int64_t distance = 0;
+    if (c->row[last].output->offset != 0 || read_elsewhere(c, in))
+        return -1;
+    Step s = {{0}, {0}};
+    for (int t = 0; t < step_count(c); t++) {
+        step_next(c, &s);
+        int64_t written = s.end[last] * c->row[last].out_row;
+        for (int k = 0; k <= last; k++)
+            for (int i = 0; i < c->row[k].operand_count; i++) {
+                const Rows *r = &c->row[k];
+                if (r->operand[i]->buffer != in)
+                    continue;
+                bool in_order =
+                    k == last && r->kind != ROWS_WINDOW && r->operand_row[i] == r->out_row;
+                int64_t read =
+                    in_order ? written : still_read(c, k, i, k == last ? s.made[k] : s.end[k]);
+                distance = written - read > distance ? written - read : distance;
+            }
+    }
+    return distance;
+}
+
+/* ---- choosing ------------------------------------------------------------------------------ */
+
+const Strip *strip_of(const Graph *g, const Call *call) {
+    for (int i = 0; i < g->strip_count; i++)
+        if (call->index >= g->strip[i].first->index && call->index <= g->strip[i].last->index)
+            return &g->strip[i];
+    return NULL;
+}
+
+static void set_rings(Strip *chain, bool on) {
+    for (int k = 0; k + 1 < chain->call_count; k++) {
+        Buffer *b = chain->row[k].output->buffer;
+        b->bytes = on ? chain->ring[k] : chain->row[k].out_row * chain->row[k].out_h;
+        b->is_ring = on;
+    }
+}
+
+static void strip_push(Plan *p, const Strip *chain) {
+    p->g->strip[p->g->strip_count++] = *chain;
+}
+
+/* The most that lives at once while the chain runs, with it in place. */
+static int64_t peak_with(Plan *p, Strip *chain) {
+    measure_rings(chain);
+    set_rings(chain, true);
+    strip_push(p, chain);
+    plan_slots(p);
+    int64_t peak = arena_live(p, chain->first->index + 1);
+    p->g->strip_count--;
+    set_rings(chain, false);
+    return peak;
+}
+
+static Call *call_at(const Graph *g, int index) {
+    Call *call = g->first_call;
+    while (call && call->index < index)
+        call = call->next;
+    return call;
+}
+
+static const int heights[] = {16, 8, 4, 2, 1}; /* of a step, in rows of the last output */
+
+static bool worth_cutting(const Strip *chain, int height) {
+    return 2 * height <= chain->row[chain->call_count - 1].out_h;
+}
+
+/* Of all chains around the peak: the one under which the least lives at once, among equals the one
+ * with the tallest strips, then the shortest. */
+static bool best_chain(Plan *p, int64_t *best, Strip *out) {
+    bool found = false;
+    int peak = p->peak - 1, limit = p->g->call_count;
+    for (int first = most(0, peak - STRIP_CALLS + 1); first <= least(peak, limit - 1); first++)
+        for (int count = most(2, peak - first + 1); count <= STRIP_CALLS; count++) {
+            Strip chain;
+            if (first + count > limit || !chain_begin(p->g, call_at(p->g, first), count, &chain))
+                break; /* a longer one would hold the same hindrance */
+            for (size_t h = 0; h < COUNT_OF(heights); h++) {
+                chain.rows = heights[h];
+                int64_t bytes = worth_cutting(&chain, heights[h]) ? peak_with(p, &chain) : *best;
+                if (bytes >= *best)
+                    continue;
+                *best = bytes;
+                *out = chain;
+                found = true;
+            }
+        }
+    return found;
+}
+
+/* Takes strip i out, or makes its steps as tall as the bound of all permits: each step costs. */
+static void relax(Plan *p, int i) {
+    Graph *g = p->g;
+    Strip strip = g->strip[i];
+    set_rings(&strip, false);
+    g->strip[i] = g->strip[--g->strip_count];
+    plan_slots(p);
+    arena_bound(p);
+    int64_t without = p->bound;
+    for (size_t h = 0; heights[h] > strip.rows; h++) {
+        Strip tall = strip;
+        tall.rows = heights[h];
+        if (worth_cutting(&tall, heights[h]) && peak_with(p, &tall) <= p->least)
+            strip.rows = heights[h]; /* ends the loop: heights fall */
+    }
+    if (without <= p->least)
+        return;
+    measure_rings(&strip);
+    set_rings(&strip, true);
+    strip_push(p, &strip);
+    Strip last = g->strip[g->strip_count - 1]; /* keep its place in the list */
+    g->strip[g->strip_count - 1] = g->strip[i];
+    g->strip[i] = last;
+}
+
+/* Strips are taken while each lowers the peak by a twentieth at least (they cost calls) and the
+ * limit that the user gave is not kept. */
+void strips_choose(Plan *p) {
+    enum { MOST_STRIPS = 32 };
+    int64_t enough = p->options->ram_limit > 0 ? p->options->ram_limit - p->g->state_bytes : 0;
+    p->g->strip_count = 0;
+    p->g->strip = NEW_ARRAY(p->c, Strip, MOST_STRIPS + 1);
+    plan_slots(p);
+    arena_bound(p);
+    while (p->g->strip_count < MOST_STRIPS && p->bound > enough) {
+        int64_t best = p->bound - p->bound / 20;
+        Strip chain;
+        if (!best_chain(p, &best, &chain))
+            break;
+        measure_rings(&chain);
+        set_rings(&chain, true);
+        strip_push(p, &chain);
+        plan_slots(p);
+        arena_bound(p);
+    }
+    p->least = p->bound > enough ? p->bound : enough;
+    for (int i = p->g->strip_count - 1; i >= 0; i--)
+        relax(p, i);
+    for (int i = 0; i < p->g->strip_count; i++)
+        make_items(&p->g->strip[i]);
+}
+
+void strips_settle(Graph *g) {
+    for (int i = 0; i < g->strip_count; i++)
+        fill_steps(g->c, &g->strip[i]);
+}
