@@ -56,7 +56,7 @@ typedef struct {
     int patch[STRIP_PATCHES]; /* byte offsets in the call's args of the fields that a step sets */
 } StripItem;
 
-typedef enum { ROWS_WINDOW, ROWS_DIMS, ROWS_COUNT } RowKind;
+typedef enum { ROWS_WINDOW, ROWS_FLAT, ROWS_DIMS, ROWS_COUNT } RowKind;
 
 /* How a call makes rows. Rows of operand 0 are its window's; other operands go row by row. */
 typedef struct {

@@ -43,6 +43,19 @@ static bool rows_window(const Call *call, Rows *r) {
     return window_int(call, "batches") == 1;
 }
 
+/* A window of one pixel, packed as one long row: the rows that its neighbour has are parts of it.
+ */
+static bool rows_flat(int rows, Rows *r) {
+    if (r->in_h != 1 || r->out_h != 1 || r->window != 1 || r->stride != 1 || r->pad != 0 ||
+        rows < 2 || r->out_row % rows != 0 || r->operand_row[0] % rows != 0)
+        return false;
+    r->kind = ROWS_FLAT;
+    r->in_h = r->out_h = rows;
+    r->out_row /= rows;
+    r->operand_row[0] /= rows;
+    return true;
+}
+
 /* The rows are the outermost dim above 1; nothing but the operands may depend on them. */
 static bool rows_dims(const Call *call, size_t k, Rows *r) {
     const int32_t *dim = call_ints(call, "dim"), *channel = call_ints(call, "channel_stride");
@@ -96,6 +109,8 @@ static bool rows_of(const Call *call, int rows, Rows *r) {
     bool fits = r->kind == ROWS_WINDOW ? rows_window(call, r)
                 : r->kind == ROWS_DIMS ? rows_dims(call, k, r)
                                        : rows_count(call, rows, r);
+    if (fits && r->kind == ROWS_WINDOW)
+        rows_flat(rows, r);
     return fits && r->output && r->out_h >= 2 && rows_aligned(r);
 }
 
@@ -238,6 +253,9 @@ static void make_items(Strip *c) {
             patch_field(item, "out_h");
             patch_field(item, "in_h");
             patch_field(item, "pad_top");
+        } else if (r->kind == ROWS_FLAT) {
+            patch_field(item, "out_w");
+            patch_field(item, "in_w");
         } else if (r->kind == ROWS_DIMS) {
             patch(item, kernel_field(item->call->kernel, "dim")->offset + 4 * r->dim);
         } else {
@@ -279,6 +297,10 @@ static int32_t *fill_call(const Strip *c, const Step *s, int k, const int *base,
         *v++ = to - from;
         *v++ = last_needed(r, to) - first;
         *v++ = most(0, r->pad - from * r->stride);
+    } else if (r->kind == ROWS_FLAT) {
+        int pixels = window_int(c->call[k], "out_w") / r->out_h;
+        *v++ = (to - from) * pixels;
+        *v++ = (to - from) * pixels;
     } else {
         *v++ = r->kind == ROWS_DIMS ? to - from : (int32_t)((to - from) * r->operand_row[0]);
     }
@@ -345,8 +367,8 @@ int64_t strip_distance(const Strip *c, const Buffer *in) {
                 const Rows *r = &c->row[k];
                 if (r->operand[i]->buffer != in)
                     continue;
-                bool in_order =
-                    k == last && r->kind != ROWS_WINDOW && r->operand_row[i] == r->out_row;
+                bool in_order = k == last && r->kind != ROWS_WINDOW && r->kind != ROWS_FLAT &&
+                                r->operand_row[i] == r->out_row;
                 int64_t read =
                     in_order ? written : still_read(c, k, i, k == last ? s.made[k] : s.end[k]);
                 distance = written - read > distance ? written - read : distance;

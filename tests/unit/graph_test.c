@@ -662,11 +662,16 @@ static void every_rule_on_calls_sees_what_it_is_for(void **state) {
     }
 }
 
-static void an_output_may_take_over_a_dying_operand(void **state) {
-    Graph *g = planned_graph(((Fixture *)*state)->c);
-    g->last->out[0]->buffer->offset = 16; /* y dies with the call that writes z */
+static void an_output_may_follow_an_operand_at_the_distance_that_plan_found(void **state) {
+    C *c = ((Fixture *)*state)->c;
+    Graph *g = planned_graph(c);
+    Buffer *z = g->last->out[0]->buffer;
+    z->over = node_operand(g->last, 0)->buffer;
+    z->offset = 16;
     settle_references(g);
     graph_verify(g, "plan");
+    z->over_distance = 16;
+    assert_int_equal(c_try(c, verify_graph, g), DIAG_BUG);
 }
 
 static void bodies_are_verified_with_their_own_rules(void **state) {
@@ -707,7 +712,7 @@ int main(void) {
         TEST(bodies_are_verified_with_their_own_rules),
         TEST(earlier_stages_and_kept_nodes_are_excused),
         TEST(every_rule_on_calls_sees_what_it_is_for),
-        TEST(an_output_may_take_over_a_dying_operand),
+        TEST(an_output_may_follow_an_operand_at_the_distance_that_plan_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
