@@ -19,6 +19,8 @@ const Pass pass_table[] = {
     {"decompose", "composite operators become core operators", STAGE_FUNCTIONAL, STAGE_CORE,
      "import", pass_decompose},
     {"refold", "folds what decompose has uncovered", STAGE_CORE, STAGE_CORE, "import", pass_fold},
+    {"equalize", "channels that share a grid become alike in size", STAGE_CORE, STAGE_CORE,
+     "calibrate", pass_equalize},
     {"calibrate", "runs the samples in float and observes every value", STAGE_CORE, STAGE_CORE,
      "calibrate", pass_calibrate},
     {"precision", "decides how many bits each node gets", STAGE_CORE, STAGE_CORE, "quantize",
