@@ -56,9 +56,10 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     REF(weights)                                                                                   \
-    REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w)  \
-        INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(stride_h)       \
-            INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w) INT(groups)   \
+    REF(bias)                                                                                      \
+    REF(multiplier) REF(shift) REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(in_c)  \
+        INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w)   \
+            INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w) INT(groups)                 \
                 INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)         \
                     INT(gathered)
 
@@ -68,10 +69,11 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     REF(weights)                                                                                   \
-    REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w)  \
-        INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(stride_h)       \
-            INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w)               \
-                INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
+    REF(bias)                                                                                      \
+    REF(multiplier) REF(shift) REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(in_c)  \
+        INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w)   \
+            INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w) INT(input_zero_point)       \
+                INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* conv2d_s8 with a depth: input [batches][in_d][in_h][in_w][in_c],
  * weights [out_c][kernel_d][kernel_h][kernel_w][in_c / groups]. */
@@ -79,11 +81,12 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     REF(weights)                                                                                   \
-    REF(bias) REF(multiplier) REF(shift) REF(table) INT(batches) INT(in_d) INT(in_h) INT(in_w)     \
-        INT(in_c) INT(out_d) INT(out_h) INT(out_w) INT(out_c) INT(kernel_d) INT(kernel_h)          \
-            INT(kernel_w) INT(stride_d) INT(stride_h) INT(stride_w) INT(pad_front) INT(pad_top)    \
-                INT(pad_left) INT(dilation_d) INT(dilation_h) INT(dilation_w) INT(groups)          \
-                    INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
+    REF(bias)                                                                                      \
+    REF(multiplier) REF(shift) REF(table) INT(batches) INT(in_d) INT(in_h) INT(in_w) INT(in_c)     \
+        INT(out_d) INT(out_h) INT(out_w) INT(out_c) INT(kernel_d) INT(kernel_h) INT(kernel_w)      \
+            INT(stride_d) INT(stride_h) INT(stride_w) INT(pad_front) INT(pad_top) INT(pad_left)    \
+                INT(dilation_d) INT(dilation_h) INT(dilation_w) INT(groups) INT(input_zero_point)  \
+                    INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* Transposed convolution, as a gather: out[oy][ox] sums the taps with
  * oy + pad_top - ky * dilation_h = iy * stride_h, 0 <= iy < in_h.
@@ -95,7 +98,8 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     REF(weights)                                                                                   \
-    REF(bias) REF(multiplier) REF(shift) REF(table) REF(scratch) INT(rows) INT(depth) INT(columns) \
+    REF(bias)                                                                                      \
+    REF(multiplier) REF(shift) REF(table) REF(scratch) INT(rows) INT(depth) INT(columns)           \
         INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* Product of two activations over batch[0..3] with element strides (0 broadcasts):
@@ -104,10 +108,11 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
     REF(lhs)                                                                                       \
     REF(rhs)                                                                                       \
     REF(output)                                                                                    \
-    REF(table) REF(scratch) INTS(batch, 4) INTS(lhs_batch_stride, 4) INTS(rhs_batch_stride, 4)     \
-        INT(rows) INT(depth) INT(columns) INT(lhs_row_stride) INT(lhs_depth_stride)                \
-            INT(rhs_depth_stride) INT(rhs_column_stride) INT(lhs_zero_point) INT(rhs_zero_point)   \
-                INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
+    REF(table)                                                                                     \
+    REF(scratch) INTS(batch, 4) INTS(lhs_batch_stride, 4) INTS(rhs_batch_stride, 4) INT(rows)      \
+        INT(depth) INT(columns) INT(lhs_row_stride) INT(lhs_depth_stride) INT(rhs_depth_stride)    \
+            INT(rhs_column_stride) INT(lhs_zero_point) INT(rhs_zero_point) INT(output_zero_point)  \
+                INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
 /* Elementwise with broadcasting: output is contiguous over dim[0..5] (outermost first, padded with
  * ones in front), operands have element strides (0 broadcasts).
@@ -116,10 +121,11 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
     REF(a)                                                                                         \
     REF(b)                                                                                         \
     REF(output)                                                                                    \
-    REF(table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point)                  \
-        INT(a_multiplier) INT(a_shift) INT(b_zero_point) INT(b_multiplier) INT(b_shift)            \
-            INT(left_shift) INT(output_zero_point) INT(output_multiplier) INT(output_shift)        \
-                INT(clamp_min) INT(clamp_max)
+    REF(table)                                                                                     \
+    INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point) INT(a_multiplier)           \
+        INT(a_shift) INT(b_zero_point) INT(b_multiplier) INT(b_shift) INT(left_shift)              \
+            INT(output_zero_point) INT(output_multiplier) INT(output_shift) INT(clamp_min)         \
+                INT(clamp_max)
 #define CTN_ADD_S16_FIELDS(REF, INT, INTS) CTN_ADD_S8_FIELDS(REF, INT, INTS)
 
 /* mul: (a - za) * (b - zb) requantized. */
@@ -127,9 +133,9 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
     REF(a)                                                                                         \
     REF(b)                                                                                         \
     REF(output)                                                                                    \
-    REF(table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point)                  \
-        INT(b_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)         \
-            INT(clamp_max)
+    REF(table)                                                                                     \
+    INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point) INT(b_zero_point)           \
+        INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 #define CTN_MUL_S16_FIELDS(REF, INT, INTS) CTN_MUL_S8_FIELDS(REF, INT, INTS)
 
 /* div: (a - za) * multiplier * 2^(shift - 31) / (b - zb), rounded once, half away from zero; real
@@ -142,12 +148,13 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
 #define CTN_MINMAX_S8_FIELDS(REF, INT, INTS)                                                       \
     REF(a)                                                                                         \
     REF(b)                                                                                         \
-    REF(output) REF(a_table) REF(b_table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6)         \
-        INT(minimum)
+    REF(output)                                                                                    \
+    REF(a_table) REF(b_table) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(minimum)
 #define CTN_MINMAX_S16_FIELDS(REF, INT, INTS)                                                      \
     REF(a)                                                                                         \
     REF(b)                                                                                         \
-    REF(output) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_multiplier) INT(a_shift)    \
+    REF(output)                                                                                    \
+    INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_multiplier) INT(a_shift)                \
         INT(b_multiplier) INT(b_shift) INT(minimum)
 
 /* Operators on integers as they are; comparisons (EQ and after) are shared by compare_s8/s16,
@@ -184,49 +191,62 @@ typedef enum {
 #define CTN_INTEGER_FIELDS(REF, INT, INTS)                                                         \
     REF(a)                                                                                         \
     REF(b)                                                                                         \
-    REF(output) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_type) INT(b_type)           \
-        INT(output_type) INT(op) INT(alpha)
+    REF(output)                                                                                    \
+    INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_type) INT(b_type) INT(output_type)      \
+        INT(op) INT(alpha)
 
 /* Plain integers as activations: clamp(v, -limit, limit), requantized, plus the zero point. The
  * output has 1 or 2 bytes. */
 #define CTN_QUANTIZE_INTEGER_FIELDS(REF, INT, INTS)                                                \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    INT(count) INT(input_type) INT(output_bytes) INT(multiplier) INT(shift) INT(limit)             \
-        INT(zero_point)
+    INT(count)                                                                                     \
+    INT(input_type) INT(output_bytes) INT(multiplier) INT(shift) INT(limit) INT(zero_point)
+
+/* int8 or int16 from one grid to another of 1 or 2 bytes: requantized q - input_zero_point, plus
+ * the output's zero point. shift <= 14. */
+#define CTN_RESCALE_FIELDS(REF, INT, INTS)                                                         \
+    REF(input)                                                                                     \
+    REF(output)                                                                                    \
+    INT(count)                                                                                     \
+    INT(input_bytes) INT(output_bytes) INT(input_zero_point) INT(output_zero_point)                \
+        INT(multiplier) INT(shift)
 
 /* output (bool) = (a - za) * a_factor op (b - zb) * b_factor; the products fit int32 for int8,
  * int64 for int16. */
 #define CTN_COMPARE_S8_FIELDS(REF, INT, INTS)                                                      \
     REF(a)                                                                                         \
     REF(b)                                                                                         \
-    REF(output) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point)                 \
-        INT(b_zero_point) INT(a_factor) INT(b_factor) INT(op)
+    REF(output)                                                                                    \
+    INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point) INT(b_zero_point)           \
+        INT(a_factor) INT(b_factor) INT(op)
 #define CTN_COMPARE_S16_FIELDS(REF, INT, INTS) CTN_COMPARE_S8_FIELDS(REF, INT, INTS)
 
 /* output (bool) = (a != za) op (b != zb). */
 #define CTN_LOGICAL_S8_FIELDS(REF, INT, INTS)                                                      \
     REF(a)                                                                                         \
     REF(b)                                                                                         \
-    REF(output) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point)                 \
-        INT(b_zero_point) INT(op)
+    REF(output)                                                                                    \
+    INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point) INT(b_zero_point) INT(op)
 
 /* output = condition (bool) ? a : b, elements of element_size bytes; with a table (element_size 1)
  * an operand is mapped through it. */
 #define CTN_WHERE_FIELDS(REF, INT, INTS)                                                           \
     REF(condition)                                                                                 \
     REF(a)                                                                                         \
-    REF(b) REF(output) REF(a_table) REF(b_table) INT(element_size) INTS(dim, 6)                    \
-        INTS(condition_stride, 6) INTS(a_stride, 6) INTS(b_stride, 6)
+    REF(b)                                                                                         \
+    REF(output) REF(a_table) REF(b_table) INT(element_size) INTS(dim, 6) INTS(condition_stride, 6) \
+        INTS(a_stride, 6) INTS(b_stride, 6)
 
-/* v = (q - input_zero_point) * 2^16, requantized by the positive factors if v >= 0, else by those of its
- * channel: multiplier and shift int32, indexed by channel_stride. A negative multiplier is a
+/* v = (q - input_zero_point) * 2^16, requantized by the positive factors if v >= 0, else by those
+ * of its channel: multiplier and shift int32, indexed by channel_stride. A negative multiplier is a
  * negative slope. */
 #define CTN_PRELU_S8_FIELDS(REF, INT, INTS)                                                        \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     REF(multiplier)                                                                                \
-    REF(shift) INTS(dim, 6) INTS(in_stride, 6) INTS(channel_stride, 6) INT(input_zero_point)       \
+    REF(shift)                                                                                     \
+    INTS(dim, 6) INTS(in_stride, 6) INTS(channel_stride, 6) INT(input_zero_point)                  \
         INT(output_zero_point) INT(positive_multiplier) INT(positive_shift)
 
 /* output = table[(b + 128) * 256 + a + 128], int8 or bool. */
@@ -270,16 +290,18 @@ typedef enum {
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     REF(table)                                                                                     \
-    REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w)              \
-        INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left)         \
-            INT(dilation_h) INT(dilation_w) INT(clamp_min) INT(clamp_max)
+    REF(scratch)                                                                                   \
+    INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h)             \
+        INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h)       \
+            INT(dilation_w) INT(clamp_min) INT(clamp_max)
 #define CTN_AVG_POOL2D_S8_FIELDS(REF, INT, INTS)                                                   \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     REF(table)                                                                                     \
-    REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w)              \
-        INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left)         \
-            INT(pad_bottom) INT(pad_right) INT(include_padding) INT(divisor) INT(input_zero_point) \
+    REF(scratch)                                                                                   \
+    INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h)             \
+        INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(pad_bottom)       \
+            INT(pad_right) INT(include_padding) INT(divisor) INT(input_zero_point)                 \
                 INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
 /* Sum over reduced dims of (q - input_zero_point), requantized (a mean has 1/count in its
@@ -288,7 +310,8 @@ typedef enum {
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     REF(table)                                                                                     \
-    INTS(dim, 6) INTS(in_stride, 6) INTS(reduced, 6) INTS(reduced_stride, 6) INT(input_zero_point) \
+    INTS(dim, 6)                                                                                   \
+    INTS(in_stride, 6) INTS(reduced, 6) INTS(reduced_stride, 6) INT(input_zero_point)              \
         INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 /* mode 0: maximum, 1: minimum. */
 #define CTN_REDUCE_MAX_S8_FIELDS(REF, INT, INTS)                                                   \
@@ -308,7 +331,8 @@ typedef enum {
 #define CTN_MASKED_SOFTMAX_S8_FIELDS(REF, INT, INTS)                                               \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    REF(mask) INT(rows) INT(row_size) INT(mask_rows) INT(mask_hides) INT(multiplier) INT(shift)    \
+    REF(mask)                                                                                      \
+    INT(rows) INT(row_size) INT(mask_rows) INT(mask_hides) INT(multiplier) INT(shift)              \
         INT(diff_min) INT(output_zero_point) INT(output_multiplier) INT(output_shift)
 
 /* log_softmax over rows of row_size contiguous values: exponentials as in softmax_s8;
@@ -317,7 +341,8 @@ typedef enum {
 #define CTN_LOG_SOFTMAX_S8_FIELDS(REF, INT, INTS)                                                  \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    INT(rows) INT(row_size) INT(multiplier) INT(shift) INT(diff_min) INT(output_zero_point)        \
+    INT(rows)                                                                                      \
+    INT(row_size) INT(multiplier) INT(shift) INT(diff_min) INT(output_zero_point)                  \
         INT(ratio_multiplier) INT(ratio_shift) INT(log_multiplier) INT(log_shift)
 
 /* (x - mean) / sqrt(variance + epsilon) * gamma + beta, statistics over the reduced dims for each
@@ -328,10 +353,11 @@ typedef enum {
 #define CTN_LAYER_NORM_S8_FIELDS(REF, INT, INTS)                                                   \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    REF(gamma) REF(beta) REF(table) INTS(dim, 4) INTS(stride, 4) INTS(parameter_stride, 4)         \
-        INTS(reduced, 4) INTS(reduced_stride, 4) INTS(reduced_parameter_stride, 4) INT(count)      \
-            INT(centered) INT(epsilon_low) INT(epsilon_high) INT(input_zero_point)                 \
-                INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
+    REF(gamma)                                                                                     \
+    REF(beta) REF(table) INTS(dim, 4) INTS(stride, 4) INTS(parameter_stride, 4) INTS(reduced, 4)   \
+        INTS(reduced_stride, 4) INTS(reduced_parameter_stride, 4) INT(count) INT(centered)         \
+            INT(epsilon_low) INT(epsilon_high) INT(input_zero_point) INT(output_zero_point)        \
+                INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
 /* int64 place of the first maximum (mode 0) or minimum (mode 1) among count values a stride
  * apart, for each step of dim[0..5]. */
@@ -342,7 +368,8 @@ typedef enum {
 #define CTN_CUMSUM_S8_FIELDS(REF, INT, INTS)                                                       \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    INTS(dim, 6) INTS(in_stride, 6) INTS(out_stride, 6) INT(count) INT(in_step) INT(out_step)      \
+    INTS(dim, 6)                                                                                   \
+    INTS(in_stride, 6) INTS(out_stride, 6) INT(count) INT(in_step) INT(out_step)                   \
         INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)
 
 /* Pools whose window i of n covers floor(i * in / n) .. ceil((i + 1) * in / n) - 1.
@@ -350,7 +377,8 @@ typedef enum {
 #define CTN_ADAPTIVE_POOL2D_S8_FIELDS(REF, INT, INTS)                                              \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    REF(table) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(mode)      \
+    REF(table)                                                                                     \
+    INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(mode)                 \
         INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)     \
             INT(clamp_max)
 
@@ -358,9 +386,9 @@ typedef enum {
 #define CTN_MAX_POOL2D_INDICES_S8_FIELDS(REF, INT, INTS)                                           \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h)             \
-        INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h)       \
-            INT(dilation_w)
+    INT(batches)                                                                                   \
+    INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w)            \
+        INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w)
 
 /* int64 place in the plane of the first maximum of adaptive_pool2d_s8's windows. */
 #define CTN_ADAPTIVE_MAX_INDICES_S8_FIELDS(REF, INT, INTS)                                         \
@@ -371,8 +399,9 @@ typedef enum {
  * mode 0: sum, 1: maximum, 2: minimum. */
 #define CTN_REDUCE_INT_FIELDS(REF, INT, INTS)                                                      \
     REF(input)                                                                                     \
-    REF(output) INTS(dim, 6) INTS(in_stride, 6) INTS(reduced, 6) INTS(reduced_stride, 6)           \
-        INT(in_size) INT(out_size) INT(mode)
+    REF(output)                                                                                    \
+    INTS(dim, 6) INTS(in_stride, 6) INTS(reduced, 6) INTS(reduced_stride, 6) INT(in_size)          \
+        INT(out_size) INT(mode)
 
 /* Recurrent layers, one direction: input [steps][batches][in_size], output
  * [steps][batches][size]; the hidden state between steps is the output. x_weights
@@ -385,10 +414,11 @@ typedef enum {
 #define CTN_RECURRENT_FIELDS(REF, INT, INTS)                                                       \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    REF(h0) REF(x_weights) REF(h_weights) REF(bias) REF(x_multiplier) REF(x_shift)                 \
-        REF(h_multiplier) REF(h_shift) REF(tangent) REF(scratch) INT(steps) INT(batches)           \
-            INT(in_size) INT(size) INT(reverse) INT(input_zero_point) INT(output_zero_point)       \
-                INT(h0_zero_point) INT(h0_multiplier) INT(h0_shift) INT(multiplier) INT(shift)
+    REF(h0)                                                                                        \
+    REF(x_weights) REF(h_weights) REF(bias) REF(x_multiplier) REF(x_shift) REF(h_multiplier)       \
+        REF(h_shift) REF(tangent) REF(scratch) INT(steps) INT(batches) INT(in_size) INT(size)      \
+            INT(reverse) INT(input_zero_point) INT(output_zero_point) INT(h0_zero_point)           \
+                INT(h0_multiplier) INT(h0_shift) INT(multiplier) INT(shift)
 #define CTN_RNN_S8_FIELDS(REF, INT, INTS) CTN_RECURRENT_FIELDS(REF, INT, INTS)
 #define CTN_GRU_S8_FIELDS(REF, INT, INTS)                                                          \
     CTN_RECURRENT_FIELDS(REF, INT, INTS) REF(sigmoid) INT(state_multiplier) INT(state_shift)
@@ -396,7 +426,8 @@ typedef enum {
 #define CTN_LSTM_S8_FIELDS(REF, INT, INTS)                                                         \
     CTN_RECURRENT_FIELDS(REF, INT, INTS)                                                           \
     REF(sigmoid)                                                                                   \
-    REF(c0) REF(cell) INT(c0_zero_point) INT(c0_multiplier) INT(c0_shift) INT(cell_zero_point)     \
+    REF(c0)                                                                                        \
+    REF(cell) INT(c0_zero_point) INT(c0_multiplier) INT(c0_shift) INT(cell_zero_point)             \
         INT(cell_multiplier) INT(cell_shift)
 
 /* The C boundary and float islands. scale and its inverse are float bits in an int32. */
@@ -412,8 +443,9 @@ typedef enum {
  * index_size 4 or 8 bytes; negative ones count from the end, those beyond are kept inside. */
 #define CTN_TAKE_FIELDS(REF, INT, INTS)                                                            \
     REF(input)                                                                                     \
-    REF(indices) REF(output) INT(element_size) INT(index_size) INT(outer) INT(rows) INT(count)     \
-        INT(inner) INT(each)
+    REF(indices)                                                                                   \
+    REF(output) INT(element_size) INT(index_size) INT(outer) INT(rows) INT(count) INT(inner)       \
+        INT(each)
 
 /* Channels last. rows[out_h] and columns[out_w] say between which two inputs an output lies:
  * low << 13 | weight of low + 1 (or of the last), 0..4096. */
@@ -440,6 +472,7 @@ typedef enum {
     KERNEL(minmax_s16, MinmaxS16, CTN_MINMAX_S16_FIELDS)                                           \
     KERNEL(integer, Integer, CTN_INTEGER_FIELDS)                                                   \
     KERNEL(quantize_integer, QuantizeInteger, CTN_QUANTIZE_INTEGER_FIELDS)                         \
+    KERNEL(rescale, Rescale, CTN_RESCALE_FIELDS)                                                   \
     KERNEL(compare_s8, CompareS8, CTN_COMPARE_S8_FIELDS)                                           \
     KERNEL(compare_s16, CompareS16, CTN_COMPARE_S16_FIELDS)                                        \
     KERNEL(logical_s8, LogicalS8, CTN_LOGICAL_S8_FIELDS)                                           \

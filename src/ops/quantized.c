@@ -103,17 +103,23 @@ static double map_identity(const Node *n, const double *in) {
     return in[0];
 }
 
-static void lower_requantize(C *c, Graph *g, Node *n) {
-    Value *in = node_in(n, "input"), *out = n->out[0];
-    if (!in->grid || !out->grid || in->grid->dtype != DT_I8 || out->grid->dtype != DT_I8) {
-        diag_error(c, DIAG_MODEL, &n->loc, "there is no requantization from %s to %s",
-                   dtype_name(value_storage(in)), dtype_name(value_storage(out)));
-        return;
-    }
-    if (value_scale(in) == value_scale(out) && value_zero_point(in) == value_zero_point(out)) {
-        value_alias(g, out, in, 0);
-        return;
-    }
+/* Between int8 and int16, or int16 of two scales. */
+static void lower_rescale(C *c, Graph *g, Node *n, Value *in, Value *out) {
+    Call *call = call_new(c, g, n, CTN_KERNEL_rescale);
+    CtnRescaleArgs *a = call->args;
+    call_in(call, &a->input, in);
+    call_out(call, &a->output, out);
+    a->count = (int32_t)type_count(&out->type);
+    a->input_bytes = dtype_size(value_storage(in));
+    a->output_bytes = dtype_size(value_storage(out));
+    a->input_zero_point = value_zero_point(in);
+    a->output_zero_point = value_zero_point(out);
+    multiplier_from(value_scale(in) / value_scale(out), &a->multiplier, &a->shift);
+    if (a->shift > 14) /* 2^16 << 14 still fits; any step but 0 is then beyond the output's range */
+        a->shift = 14;
+}
+
+static void lower_requantize_s8(C *c, Graph *g, Node *n, Value *in, Value *out) {
     int8_t entry[256];
     table_requantize(in->grid, out->grid, entry);
     Call *call = call_new(c, g, n, CTN_KERNEL_table_s8);
@@ -123,6 +129,23 @@ static void lower_requantize(C *c, Graph *g, Node *n) {
     call_const(call, &a->table, "table", DT_I8, entry, sizeof entry, 1);
     a->count = (int32_t)type_count(&out->type);
     a->entry_size = 1;
+}
+
+static void lower_requantize(C *c, Graph *g, Node *n) {
+    Value *in = node_in(n, "input"), *out = n->out[0];
+    if (!in->grid || !out->grid) {
+        diag_error(c, DIAG_MODEL, &n->loc, "there is no requantization from %s to %s",
+                   dtype_name(value_storage(in)), dtype_name(value_storage(out)));
+        return;
+    }
+    bool same_type = value_storage(in) == value_storage(out);
+    if (same_type && value_scale(in) == value_scale(out) &&
+        value_zero_point(in) == value_zero_point(out))
+        value_alias(g, out, in, 0);
+    else if (same_type && value_storage(in) == DT_I8)
+        lower_requantize_s8(c, g, n, in, out);
+    else
+        lower_rescale(c, g, n, in, out);
 }
 
 #define QUANTIZE .shape = shape_quantize, .eval = eval_quantize, .lower = lower_reinterpret

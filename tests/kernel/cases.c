@@ -560,6 +560,19 @@ static void quantize_integer(Maker *m, Call *call) {
     call_out(call, &a->output, tensor(m, "output", out, a->count));
 }
 
+static void rescale(Maker *m, Call *call) {
+    CtnRescaleArgs *a = call->args;
+    DType in = chance(m, 50) ? DT_I8 : DT_I16, out = chance(m, 50) ? DT_I8 : DT_I16;
+    a->count = between(m, 0, 300);
+    a->input_bytes = dtype_size(in);
+    a->output_bytes = dtype_size(out);
+    a->input_zero_point = in == DT_I8 ? random_zero_point(m) : 0;
+    a->output_zero_point = out == DT_I8 ? random_zero_point(m) : 0;
+    random_factor(m, &a->multiplier, &a->shift, -12, m->index % 5 ? 2 : 14);
+    call_in(call, &a->input, tensor(m, "input", in, a->count));
+    call_out(call, &a->output, tensor(m, "output", out, a->count));
+}
+
 static void table_s8(Maker *m, Call *call) {
     CtnTableS8Args *a = call->args;
     static const DType type[4] = {DT_I8, DT_I16, DT_I32, DT_I64};
@@ -874,43 +887,25 @@ static void dequantize_s16(Maker *m, Call *call) {
 
 #define MAKER(name) [CTN_KERNEL_##name] = name
 static void (*const makers[CTN_KERNEL_COUNT])(Maker *, Call *) = {
-    MAKER(conv2d_s8),
-    MAKER(depthwise_conv2d_s8),
-    MAKER(conv3d_s8),
-    MAKER(conv_transpose2d_s8),
-    MAKER(linear_s8),
-    MAKER(matmul_s8),
-    MAKER(add_s8),
-    MAKER(add_s16),
-    MAKER(mul_s8),
-    MAKER(mul_s16),
-    MAKER(div_s8),
-    MAKER(div_s16),
-    MAKER(minmax_s8),
-    MAKER(minmax_s16),
-    MAKER(compare_s8),
-    MAKER(compare_s16),
-    MAKER(logical_s8),
-    MAKER(where),
-    MAKER(prelu_s8),
-    MAKER(pointwise2_s8),
-    MAKER(integer),
-    MAKER(quantize_integer),
-    MAKER(table_s8),
-    MAKER(table_s16),
-    MAKER(copy),
-    MAKER(gather),
-    MAKER(fill),
-    MAKER(take),
-    MAKER(upsample_bilinear2d_s8),
-    MAKER(max_pool2d_s8),
-    MAKER(avg_pool2d_s8),
-    MAKER(reduce_sum_s8),
-    MAKER(reduce_max_s8),
-    MAKER(softmax_s8),
-    MAKER(quantize_s8),
-    MAKER(dequantize_s8),
-    MAKER(quantize_s16),
+    MAKER(conv2d_s8),      MAKER(depthwise_conv2d_s8),
+    MAKER(conv3d_s8),      MAKER(conv_transpose2d_s8),
+    MAKER(linear_s8),      MAKER(matmul_s8),
+    MAKER(add_s8),         MAKER(add_s16),
+    MAKER(mul_s8),         MAKER(mul_s16),
+    MAKER(div_s8),         MAKER(div_s16),
+    MAKER(minmax_s8),      MAKER(minmax_s16),
+    MAKER(compare_s8),     MAKER(compare_s16),
+    MAKER(logical_s8),     MAKER(where),
+    MAKER(prelu_s8),       MAKER(pointwise2_s8),
+    MAKER(integer),        MAKER(quantize_integer),
+    MAKER(rescale),        MAKER(table_s8),
+    MAKER(table_s16),      MAKER(copy),
+    MAKER(gather),         MAKER(fill),
+    MAKER(take),           MAKER(upsample_bilinear2d_s8),
+    MAKER(max_pool2d_s8),  MAKER(avg_pool2d_s8),
+    MAKER(reduce_sum_s8),  MAKER(reduce_max_s8),
+    MAKER(softmax_s8),     MAKER(quantize_s8),
+    MAKER(dequantize_s8),  MAKER(quantize_s16),
     MAKER(dequantize_s16),
 };
 

@@ -451,6 +451,16 @@ static void wide_quantize_integer(const CtnQuantizeIntegerArgs *a, const CtnFram
     }
 }
 
+static void wide_rescale(const CtnRescaleArgs *a, const CtnFrame *f) {
+    bool wide = a->output_bytes == 2;
+    for (int64_t i = 0; i < a->count; i++) {
+        int64_t q = element(ctn_at(f, a->input), a->input_bytes == 2, i) - a->input_zero_point;
+        q = requantize(q, a->multiplier, a->shift) + a->output_zero_point;
+        q = limit(q, wide ? -32767 : -128, wide ? 32767 : 127);
+        store(ctn_at(f, a->output), wide, i, q, 0, NULL);
+    }
+}
+
 static void wide_table_s8(const CtnTableS8Args *a, const CtnFrame *f) {
     const int8_t *input = ctn_at(f, a->input);
     for (int64_t i = 0; i < a->count; i++)
@@ -717,6 +727,7 @@ void wide_run(int id, const void *args, const CtnFrame *frame) {
         WIDE_CASE(pointwise2_s8)
         WIDE_CASE(integer)
         WIDE_CASE(quantize_integer)
+        WIDE_CASE(rescale)
         WIDE_CASE(table_s8)
         WIDE_CASE(table_s16)
         WIDE_CASE(copy)
