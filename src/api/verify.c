@@ -105,7 +105,7 @@ static void run_reference(C *c, Verify *v, Seen *seen, int sample, Array **outpu
             memcpy(after[i]->data, a->data, (size_t)array_bytes(a));
     }
     for (int i = 0; i < g->state_count; i++)
-        g->state[i].before->constant = after[i];
+        g->state[i].before->initial = after[i];
     env_free(env);
     c->env = outer;
 }

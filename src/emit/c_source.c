@@ -257,7 +257,7 @@ static void add_dispatch(Text *t, C *c, const Graph *g) {
 /* ---- set-up -------------------------------------------------------------------------------- */
 
 static const Array *initial_state(const State *s) {
-    return s->before->constant;
+    return s->before->initial;
 }
 
 static void add_reset(Text *t, C *c, const Graph *g) {

@@ -135,8 +135,8 @@ static const Part *part_of(const Value *v, int64_t index) {
 
 /* The constant as this interpreter wants it: itself, or a copy made once per Env. */
 static const Array *env_constant(Env *e, const Value *v) {
-    const Array *a = v->constant;
-    if (!v->grid && (!dtype_is_float(a->dtype) || a->dtype == DT_F32))
+    const Array *a = v->constant ? v->constant : v->initial;
+    if (a->dtype == DT_F32 || (!v->grid && !dtype_is_float(a->dtype)))
         return a;
     Array *real = env_store(e, v, DT_F32);
     float *out = real->data;
@@ -154,7 +154,7 @@ static const Array *env_constant(Env *e, const Value *v) {
 
 const Array *env_get(Env *e, const Value *v) {
     env_reserve(e, v->id + 1);
-    if (!e->array[v->id] && v->constant)
+    if (!e->array[v->id] && (v->constant || v->initial))
         return env_constant(e, v);
     return e->array[v->id];
 }

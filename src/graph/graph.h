@@ -140,6 +140,8 @@ struct Value {
     Node *def;              /* NULL: input, parameter, buffer or constant */
     int def_index;          /* which output of def */
     Array *constant;        /* data: of type.dtype, or of grid->dtype when grid is set */
+    Array *initial;         /* of a state's value before a run: what it holds before the first one
+                               (NULL: zeros); it is no constant */
     Grid *grid;             /* quantization; NULL: not (yet) quantized */
     Observed *observed;     /* NULL before calibrate */
     bool unstored;          /* lives only inside a fused kernel (fuse.c) */

@@ -254,6 +254,8 @@ static void parse_value_attributes(Parser *p, Value *v) {
             parse_order(p, v);
         else if (scan_attribute(s, "data"))
             v->constant = parse_data(p, v);
+        else if (scan_attribute(s, "initial"))
+            v->initial = parse_data(p, v);
         else
             return;
     }

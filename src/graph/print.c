@@ -110,12 +110,13 @@ static void print_observed(Printer *p, const Observed *o) {
 }
 
 static void print_data(Printer *p, const Value *v) {
-    const Array *a = v->constant;
+    const Array *a = value_data(v);
+    text_add(p->t, v->constant ? " data" : " initial");
     if (!constant_is_inline(v)) {
-        text_add(p->t, " data npz");
+        text_add(p->t, " npz");
         return;
     }
-    text_add(p->t, " data {");
+    text_add(p->t, " {");
     for (int64_t i = 0; i < array_count(a); i++) {
         text_add(p->t, i ? ", " : "");
         if (dtype_is_float(a->dtype))
@@ -174,7 +175,7 @@ static void print_value(Printer *p, const Value *v) {
     if (v->unstored)
         text_add(p->t, " unstored");
     print_order(p, v);
-    if (v->constant)
+    if (value_data(v))
         print_data(p, v);
 }
 

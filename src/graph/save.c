@@ -25,8 +25,8 @@ static void collect(C *c, const Graph *g, const char *prefix, ArrayList *list, i
         const Value *v = g->value[i];
         if (!mark[i])
             continue;
-        if (v->constant && !constant_is_inline(v))
-            collect_one(c, list, capacity, constant_member(c, prefix, v), v->constant);
+        if (value_data(v) && !constant_is_inline(v))
+            collect_one(c, list, capacity, constant_member(c, prefix, v), value_data(v));
         if (v->observed && v->observed->bin_count > 0 && v->observed->bin)
             collect_one(c, list, capacity, histogram_member(c, prefix, v),
                         histogram_array(c, v->observed));

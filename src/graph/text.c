@@ -21,8 +21,12 @@ const char *const stage_words[] = {[STAGE_IMPORTED] = "imported",
                                    [STAGE_CORE] = "core",
                                    [STAGE_QUANTIZED] = "quantized"};
 
+Array *value_data(const Value *v) {
+    return v->constant ? v->constant : v->initial;
+}
+
 bool constant_is_inline(const Value *v) {
-    const Array *a = v->constant;
+    const Array *a = value_data(v);
     Type stored = type_make(value_storage(v), v->type.rank, v->type.dim);
     Type is = type_make(a->dtype, a->rank, a->dim);
     return type_equal(&stored, &is) && array_count(a) <= INLINE_LIMIT;

@@ -138,7 +138,7 @@ static void check_type(const Check *k, const Node *n, const Value *v) {
             seen |= 1 << v->order[d];
     if (seen != (1 << v->type.rank) - 1)
         broken(k, n, "the order of %s is no permutation of its dims", v->name);
-    const Array *a = v->constant;
+    const Array *a = v->constant ? v->constant : v->initial;
     if (a && (a->dtype != value_storage(v) || array_count(a) != type_count(&v->type)))
         broken(k, n, "%s has data of %s %s for %s %s", v->name, dtype_name(a->dtype),
                shape_text(k->c, a->rank, a->dim), dtype_name(value_storage(v)),

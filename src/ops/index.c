@@ -1,22 +1,15 @@
-/* Reading and writing at places that index tensors name. Each row lists the source of every output
- * element, or what goes where. With constant indices a read becomes data movement (elements), and a
- * write a strided one if the places are evenly spaced, else a read from `self` and the written
- * values side by side. Reads at places that depend on data become `take`; such writes are
- * refused. */
-#include "ops/ops.h"
+/* Reading at places that index tensors name. Each row lists the source of every output element.
+ * With constant indices a read becomes data movement (elements); at places that depend on data it
+ * becomes `take`. */
+#include "ops/index.h"
 
 #include <string.h>
 
-static const char data_dependent[] = "its indices depend on data";
-
-/* An index tensor's numbers: of this run, or, when decomposing and lowering, those that are
- * constant. NULL: not constant. */
-static const Array *index_data(C *c, const Value *v, bool running) {
+const Array *index_data(C *c, const Value *v, bool running) {
     return running ? eval_value(c, v) : v->constant;
 }
 
-/* `index` wrapped to 0..size-1; -1 and a diagnostic if it is outside. */
-static int64_t index_wrap(C *c, const Node *n, int64_t index, int64_t size) {
+int64_t index_wrap(C *c, const Node *n, int64_t index, int64_t size) {
     int64_t i = index < 0 ? index + size : index;
     if (i >= 0 && i < size)
         return i;
@@ -26,15 +19,6 @@ static int64_t index_wrap(C *c, const Node *n, int64_t index, int64_t size) {
 
 /* ---- index lists: x[i, :, j] ------------------------------------------------------------------
  */
-
-typedef struct {
-    Type self, out;
-    const Value *value[MAX_RANK]; /* of each dim of self; NULL: a full slice */
-    int mask_dim[MAX_RANK];       /* >= 0: that dim of a mask's true places; -1: plain numbers */
-    int spread_rank;              /* the indices, broadcast together */
-    int64_t spread[MAX_RANK];
-    int spread_at; /* the output dim where they begin */
-} Indexing;
 
 static int64_t mask_count(const Array *mask) {
     int64_t count = 0;
@@ -97,7 +81,7 @@ static void indexing_out(Indexing *x) {
     x->out.rank = rank;
 }
 
-static bool indexing_open(C *c, const Node *n, Indexing *x, bool running) {
+bool indexing_open(C *c, const Node *n, Indexing *x, bool running) {
     const Arg *list = node_arg(n, "indices");
     int dim = 0, kept = 0;
     *x = (Indexing){.self = node_in(n, "self")->type};
@@ -150,8 +134,7 @@ static bool indexing_numbers(C *c, const Node *n, const Indexing *x, bool runnin
     return true;
 }
 
-/* For each element of x->out, its element of self. NULL: not constant, or a diagnostic. */
-static int64_t *indexing_sources(C *c, const Node *n, const Indexing *x, bool running) {
+int64_t *indexing_sources(C *c, const Node *n, const Indexing *x, bool running) {
     int64_t *number[MAX_RANK], count = type_count(&x->out);
     if (!indexing_numbers(c, n, x, running, number))
         return NULL;
@@ -176,15 +159,13 @@ static int64_t *indexing_sources(C *c, const Node *n, const Indexing *x, bool ru
 /* ---- one index along one dim ------------------------------------------------------------------
  */
 
-static int indexed_dim(C *c, const Node *n) {
+int indexed_dim(C *c, const Node *n) {
     const Type *t = &node_in(n, "self")->type;
     return t->rank > 0 ? dim_wrap(c, n, node_int(n, "dim"), t->rank) : 0;
 }
 
-/* Element numbers of a tensor of `type` for each element of `at`, dim `dim` replaced by the number
- * at[i] itself (whole rows: at is a vector) or by the one at the same place (at has all dims). */
-static int64_t *numbers_along(C *c, const Node *n, const Type *type, int dim, const Array *at,
-                              const Type *over, bool vector) {
+int64_t *numbers_along(C *c, const Node *n, const Type *type, int dim, const Array *at,
+                       const Type *over, bool vector) {
     int64_t count = type_count(over), index[MAX_RANK] = {0};
     int64_t *number = NEW_ARRAY(c, int64_t, count + 1);
     for (int64_t i = 0; i < count; i++) {
@@ -512,249 +493,6 @@ static void take_along_dim_decompose(C *c, Graph *g, Node *n) {
                   MAKE("aten::gather", arg_value(self), arg_int(dim), arg_value(index)));
 }
 
-/* ---- writes -----------------------------------------------------------------------------------
- */
-
-typedef struct { /* element to[i] of self becomes element from[i] of the source */
-    int64_t count;
-    int64_t *to, *from; /* from NULL: the number `value` */
-    Value *source;
-    double value;
-} Places;
-
-typedef bool PlacesOf(C *c, const Node *n, bool running, Places *p);
-
-static void write_eval(C *c, Node *n, PlacesOf *of) {
-    const Array *self = eval_in(c, n, "self"), *source;
-    Array *out = eval_out(c, n, 0);
-    Places p = {0};
-    elements_copy(out, 0, self, 0, array_count(self));
-    if (!of(c, n, true, &p))
-        return;
-    source = p.from ? eval_value(c, p.source) : NULL;
-    for (int64_t i = 0; i < p.count; i++) {
-        if (!source)
-            array_set(out, p.to[i], p.value);
-        else if (source->dtype == out->dtype)
-            elements_copy(out, p.to[i], source, p.from[i], 1);
-        else
-            array_set(out, p.to[i], array_get(source, p.from[i]));
-    }
-}
-
-/* The written numbers as a vector of self's dtype. */
-static Value *places_vector(C *c, Graph *g, Node *n, Places *p) {
-    DType dtype = node_in(n, "self")->type.dtype;
-    int64_t flat = -1;
-    if (!p->from) {
-        Array *one = array_new(c, dtype, 1, (const int64_t[]){1});
-        array_set(one, 0, p->value);
-        p->from = NEW_ARRAY(c, int64_t, p->count + 1);
-        return value_constant(g, "value", one);
-    }
-    Value *v = p->source;
-    if (v->type.dtype != dtype)
-        v = MAKE("aten::_to_copy", arg_value(v), arg_dtype(dtype));
-    return MAKE("aten::view", arg_value(v), arg_ints(c, 1, &flat));
-}
-
-/* Places at even distances, filled with the vector's elements in order: a strided write. */
-static Value *places_strided(C *c, Graph *g, Node *n, const Places *p, Value *vector) {
-    int64_t step = p->count > 1 ? p->to[1] - p->to[0] : 1;
-    if (step < 1 || type_count(&vector->type) != p->count)
-        return NULL;
-    for (int64_t i = 0; i < p->count; i++)
-        if (p->to[i] != p->to[0] + i * step || p->from[i] != i)
-            return NULL;
-    return MAKE("corten::strided_scatter", arg_value(node_in(n, "self")), arg_value(vector),
-                arg_ints(c, 1, &p->count), arg_ints(c, 1, &step), arg_int(p->to[0]));
-}
-
-/* Out of self and the vector side by side, each element from where it comes. Of places written
- * twice the last write stays. */
-static Value *places_read(C *c, Graph *g, Node *n, const Places *p, Value *vector) {
-    Value *self = node_in(n, "self");
-    const Type *t = &self->type;
-    int64_t flat = -1, count = type_count(t);
-    Array *from = array_new(c, DT_I32, t->rank, t->dim);
-    for (int64_t i = 0; i < count; i++)
-        array_set_int(from, i, i);
-    for (int64_t i = 0; i < p->count; i++)
-        array_set_int(from, p->to[i], count + p->from[i]);
-    Value *part[2] = {MAKE("aten::view", arg_value(self), arg_ints(c, 1, &flat)), vector};
-    Value *both = MAKE("aten::cat", arg_values(c, 2, part), arg_int(0));
-    return MAKE("corten::elements", arg_value(both), arg_value(value_constant(g, "from", from)));
-}
-
-static void write_decompose(C *c, Graph *g, Node *n, PlacesOf *of) {
-    Value *self = node_in(n, "self");
-    Places p = {0};
-    int errors = diag_error_count(c);
-    if (!of(c, n, false, &p)) {
-        if (diag_error_count(c) == errors)
-            movement_refuse(c, n, "no integer form: %s", data_dependent);
-        return;
-    }
-    if (p.count == 0) {
-        value_replace(g, n->out[0], self);
-        return;
-    }
-    Value *v = places_vector(c, g, n, &p), *out = places_strided(c, g, n, &p, v);
-    value_replace(g, n->out[0], out ? out : places_read(c, g, n, &p, v));
-}
-
-#define WRITE_FUNCTIONS(op)                                                                        \
-    static void op##_eval(C *c, Node *n) {                                                         \
-        write_eval(c, n, op##_places);                                                             \
-    }                                                                                              \
-    static void op##_decompose(C *c, Graph *g, Node *n) {                                          \
-        write_decompose(c, g, n, op##_places);                                                     \
-    }
-
-/* from[i] over `over`: the element of a tensor of type `t` that broadcasts there. */
-static int64_t *broadcast_numbers(C *c, const Node *n, const Type *t, const Type *over) {
-    int64_t count = type_count(over);
-    int64_t *from = NEW_ARRAY(c, int64_t, count + 1);
-    for (int d = 0; d < t->rank; d++) {
-        int k = d + over->rank - t->rank;
-        if (t->dim[d] != 1 && (k < 0 || t->dim[d] != over->dim[k])) {
-            movement_refuse(c, n, "values %s for places %s", shape_text(c, t->rank, t->dim),
-                            shape_text(c, over->rank, over->dim));
-            return NULL;
-        }
-    }
-    for (int64_t i = 0; i < count; i++) {
-        int64_t rest = i, step = 1;
-        for (int k = over->rank - 1, d = t->rank - 1; k >= 0 && d >= 0; k--, d--) {
-            from[i] += t->dim[d] > 1 ? rest % over->dim[k] * step : 0;
-            step *= t->dim[d];
-            rest /= over->dim[k];
-        }
-    }
-    return from;
-}
-
-static bool index_put_places(C *c, const Node *n, bool running, Places *p) {
-    Indexing x;
-    if (node_bool(n, "accumulate"))
-        return movement_refuse(c, n, "accumulate=True");
-    if (!indexing_open(c, n, &x, running))
-        return false;
-    p->source = node_in(n, "values");
-    p->count = type_count(&x.out);
-    p->to = indexing_sources(c, n, &x, running);
-    p->from = p->to ? broadcast_numbers(c, n, &p->source->type, &x.out) : NULL;
-    return p->to && p->from;
-}
-
-static void index_put_eval(C *c, Node *n) {
-    write_eval(c, n, index_put_places);
-}
-
-/* The only index, if it is a mask that is not constant; *before: full slices in front of it. */
-static Value *varying_mask(const Node *n, int *before) {
-    const Arg *list = node_arg(n, "indices");
-    Value *mask = NULL;
-    for (int i = 0; i < list->u.list.count; i++) {
-        const Arg *a = &list->u.list.item[i];
-        if (a->kind != ARG_VALUE)
-            continue;
-        if (mask || a->u.value->constant || a->u.value->type.dtype != DT_BOOL)
-            return NULL;
-        mask = a->u.value;
-        *before = i;
-    }
-    return mask;
-}
-
-/* x[mask] = one number needs no places: it is a choice. */
-static bool mask_decompose(C *c, Graph *g, Node *n) {
-    Value *self = node_in(n, "self"), *value = node_in(n, "values");
-    int before;
-    Value *mask = varying_mask(n, &before);
-    if (!mask || type_count(&value->type) != 1 || node_bool(n, "accumulate") ||
-        before + mask->type.rank > self->type.rank)
-        return false;
-    int64_t dim[MAX_RANK];
-    for (int d = 0; d < self->type.rank - before; d++)
-        dim[d] = d < mask->type.rank ? mask->type.dim[d] : 1;
-    mask = MAKE("aten::view", arg_value(mask), arg_ints(c, self->type.rank - before, dim));
-    value = MAKE("aten::view", arg_value(value), arg_ints(c, 0, dim));
-    value_replace(
-        g, n->out[0],
-        MAKE("aten::masked_fill.Tensor", arg_value(self), arg_value(mask), arg_value(value)));
-    return true;
-}
-
-static void index_put_decompose(C *c, Graph *g, Node *n) {
-    if (!mask_decompose(c, g, n))
-        write_decompose(c, g, n, index_put_places);
-}
-
-/* The places that `index` names along dim in self, over all of `over`. */
-static bool places_along(C *c, const Node *n, bool running, const Type *over, bool vector,
-                         Places *p) {
-    const Array *at = index_data(c, node_in(n, "index"), running);
-    const Type *self = &node_in(n, "self")->type;
-    if (over->rank != self->rank)
-        return movement_refuse(c, n, "rank %d for rank %d", over->rank, self->rank);
-    p->count = type_count(over);
-    p->to = at ? numbers_along(c, n, self, indexed_dim(c, n), at, over, vector) : NULL;
-    return p->to != NULL;
-}
-
-/* Element i of `over` stands in a tensor of type t at the same index. */
-static int64_t *numbers_within(C *c, const Node *n, const Type *t, const Type *over) {
-    int64_t count = type_count(over), index[MAX_RANK] = {0};
-    int64_t *number = NEW_ARRAY(c, int64_t, count + 1);
-    for (int d = 0; d < over->rank; d++)
-        if (t->rank != over->rank || t->dim[d] < over->dim[d]) {
-            movement_refuse(c, n, "an index larger than src");
-            return NULL;
-        }
-    for (int64_t i = 0; i < count; i++) {
-        for (int d = 0; d < t->rank; d++)
-            number[i] = number[i] * t->dim[d] + index[d];
-        for (int d = over->rank - 1; d >= 0 && ++index[d] == over->dim[d]; d--)
-            index[d] = 0;
-    }
-    return number;
-}
-
-static bool scatter_places(C *c, const Node *n, bool running, Places *p) {
-    const Type *over = &node_in(n, "index")->type;
-    if (!places_along(c, n, running, over, false, p))
-        return false;
-    p->source = node_in(n, "src");
-    p->from = numbers_within(c, n, &p->source->type, over);
-    return p->from != NULL;
-}
-WRITE_FUNCTIONS(scatter)
-
-static bool scatter_value_places(C *c, const Node *n, bool running, Places *p) {
-    p->value = node_double(n, "value");
-    return places_along(c, n, running, &node_in(n, "index")->type, false, p);
-}
-WRITE_FUNCTIONS(scatter_value)
-
-static bool index_copy_places(C *c, const Node *n, bool running, Places *p) {
-    p->source = node_in(n, "source");
-    if (!places_along(c, n, running, &p->source->type, true, p))
-        return false;
-    p->from = numbers_within(c, n, &p->source->type, &p->source->type);
-    return p->from != NULL;
-}
-WRITE_FUNCTIONS(index_copy)
-
-static bool index_fill_places(C *c, const Node *n, bool running, Places *p) {
-    Type over = node_in(n, "self")->type;
-    if (over.rank > 0)
-        over.dim[indexed_dim(c, n)] = type_count(&node_in(n, "index")->type);
-    p->value = node_double(n, "value");
-    return places_along(c, n, running, &over, true, p);
-}
-WRITE_FUNCTIONS(index_fill)
-
 /* ---- sizes that depend on data ------------------------------------------------------------------
  */
 
@@ -768,8 +506,7 @@ static void unknown_size_shape(C *c, Node *n) {
 
 #define READS(text, op)                                                                            \
     { .schema = text, .shape = op##_shape, .eval = op##_eval, .decompose = op##_decompose }
-#define WRITES(text, op)                                                                           \
-    { .schema = text, .shape = shape_same, .eval = op##_eval, .decompose = op##_decompose }
+
 #define UNKNOWN_SIZE(text)                                                                         \
     {                                                                                              \
         .schema = text, .shape = unknown_size_shape,                                               \
@@ -800,20 +537,6 @@ static const Op rows[] = {
           embedding),
     {.schema = "aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
      COMPOSITE(take_along_dim_decompose)},
-    WRITES("aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) "
-           "-> Tensor",
-           index_put),
-    WRITES("aten::_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool "
-           "accumulate=False) -> Tensor",
-           index_put),
-    WRITES("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatter),
-    WRITES("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-           scatter_value),
-    WRITES("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
-           index_copy),
-    WRITES("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> "
-           "Tensor",
-           index_fill),
     UNKNOWN_SIZE("aten::masked_select(Tensor self, Tensor mask) -> Tensor"),
     UNKNOWN_SIZE("aten::nonzero(Tensor self) -> Tensor"),
     UNKNOWN_SIZE("aten::argwhere(Tensor self) -> Tensor"),

@@ -577,6 +577,12 @@ static void states_add(Functionalize *p) {
             c_grow(p->c, g->state, g->state_count, &capacity, g->state_count + 1, sizeof *g->state);
         g->state[g->state_count++] = (State){v, s->now, v->fqn};
     }
+    for (int i = 0; i < g->state_count; i++) {
+        Value *before = g->state[i].before;
+        before->role = ROLE_BUFFER;
+        before->initial = before->constant;
+        before->constant = NULL;
+    }
 }
 
 void pass_functionalize(C *c, Graph *g, const Options *o) {
@@ -589,6 +595,11 @@ void pass_functionalize(C *c, Graph *g, const Options *o) {
     }
     for (int i = 0; i < g->output_count; i++)
         arg_read(&p, &g->output[i], NULL);
+    for (int i = 0; i < g->state_count; i++) { /* of archives that list them */
+        Arg after = arg_value(g->state[i].after);
+        arg_read(&p, &after, NULL);
+        g->state[i].after = after.u.value;
+    }
     states_add(&p);
     graph_index(g);
     graph_sweep(g);

@@ -283,6 +283,20 @@ static void turn_outputs(Constants *k) {
     }
 }
 
+/* What a state holds before the first run, and what a run always leaves in it. */
+static void turn_states(Constants *k) {
+    for (int i = 0; i < k->g->state_count; i++) {
+        State *s = &k->g->state[i];
+        Value *before = s->before, *after = s->after;
+        if (!before->grid)
+            continue;
+        if (before->initial && before->initial->dtype != before->grid->dtype)
+            before->initial = to_integers(k->c, before->initial, before->grid);
+        if (value_is_fixed(k->g, after) && dtype_is_float(after->type.dtype))
+            s->after = turned(k, after, before->grid, NULL);
+    }
+}
+
 void quantize_constants(C *c, Graph *g) {
     Constants k = {.c = c, .g = g, .original_count = g->value_count};
     k.original = NEW_ARRAY(c, Array *, g->value_count);
@@ -299,4 +313,5 @@ void quantize_constants(C *c, Graph *g) {
         }
     }
     turn_outputs(&k);
+    turn_states(&k);
 }

@@ -26,7 +26,7 @@ void run_float(C *c, Graph *g, Array *const *inputs, Array **outputs) {
     for (int i = 0; i < g->state_count; i++)
         after[i] = copy_array(c, env_get(env, g->state[i].after));
     for (int i = 0; i < g->state_count; i++)
-        g->state[i].before->constant = after[i];
+        g->state[i].before->initial = after[i];
     env_free(env);
     c->env = outer;
 }

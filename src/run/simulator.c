@@ -48,8 +48,8 @@ static uint8_t *value_memory(const Simulator *s, const Value *v) {
 void simulator_reset(Simulator *s) {
     for (int i = 0; i < s->g->state_count; i++) {
         const Value *v = s->g->state[i].before;
-        if (v->constant)
-            memcpy(value_memory(s, v), v->constant->data, (size_t)array_bytes(v->constant));
+        if (v->initial)
+            memcpy(value_memory(s, v), v->initial->data, (size_t)array_bytes(v->initial));
     }
 }
 

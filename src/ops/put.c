@@ -1,0 +1,539 @@
+/* Writing at places that index tensors name, as values: `self` with elements of a source in some
+ * of its places. Places that are constant become a strided write if they are evenly spaced, else a
+ * read from self and the source side by side. Places along one dim that depend on data become one
+ * choice per index: where(index == 0..size-1, source, self). Adding instead of replacing reads the
+ * places first; places named several times are taken in rounds. */
+#include "ops/index.h"
+
+#include <string.h>
+
+typedef struct { /* element to[i] of self becomes element from[i] of the source */
+    int64_t count;
+    int64_t *to, *from; /* from NULL: the number `value` */
+    Value *source;
+    double value;
+    bool adds;    /* ... is added to it */
+    double alpha; /* times this; 0 for 1 */
+} Places;
+
+typedef bool PlacesOf(C *c, const Node *n, bool running, Places *p);
+
+/* ---- in float ---------------------------------------------------------------------------------
+ */
+
+static void write_eval(C *c, Node *n, PlacesOf *of) {
+    const Array *self = eval_in(c, n, "self");
+    Array *out = eval_out(c, n, 0);
+    Places p = {0};
+    elements_copy(out, 0, self, 0, array_count(self));
+    if (!of(c, n, true, &p))
+        return;
+    const Array *source = p.from ? eval_value(c, p.source) : NULL;
+    double alpha = p.alpha != 0 ? p.alpha : 1;
+    for (int64_t i = 0; i < p.count; i++) {
+        double x = source ? array_get(source, p.from[i]) : p.value;
+        array_set(out, p.to[i], p.adds ? array_get(out, p.to[i]) + alpha * x : x);
+    }
+}
+
+/* ---- places that are constant -----------------------------------------------------------------
+ */
+
+/* The written numbers as a vector of self's dtype. */
+static Value *places_vector(C *c, Graph *g, Node *n, Places *p) {
+    DType dtype = node_in(n, "self")->type.dtype;
+    int64_t flat = -1;
+    if (!p->from) {
+        Array *one = array_new(c, dtype, 1, (const int64_t[]){1});
+        array_set(one, 0, p->value);
+        p->from = NEW_ARRAY(c, int64_t, p->count + 1);
+        return value_constant(g, "value", one);
+    }
+    Value *v = p->source;
+    if (v->type.dtype != dtype)
+        v = MAKE("aten::_to_copy", arg_value(v), arg_dtype(dtype));
+    if (p->alpha != 0 && p->alpha != 1)
+        v = MAKE("aten::mul.Scalar", arg_value(v), arg_float(p->alpha));
+    return MAKE("aten::view", arg_value(v), arg_ints(c, 1, &flat));
+}
+
+/* Elements of a vector, or of any tensor in row-major order. */
+static Value *elements_at(C *c, Graph *g, Node *n, Value *v, int64_t count, const int64_t *at) {
+    Array *places = array_new(c, DT_I32, 1, &count);
+    for (int64_t i = 0; i < count; i++)
+        array_set_int(places, i, at[i]);
+    return MAKE("corten::elements", arg_value(v), arg_value(value_constant(g, "places", places)));
+}
+
+/* Places at even distances, filled with the vector's elements in order: a strided write. */
+static Value *places_strided(C *c, Graph *g, Node *n, const Places *p, Value *self, Value *vector) {
+    int64_t step = p->count > 1 ? p->to[1] - p->to[0] : 1;
+    if (step < 1 || type_count(&vector->type) != p->count)
+        return NULL;
+    for (int64_t i = 0; i < p->count; i++)
+        if (p->to[i] != p->to[0] + i * step || p->from[i] != i)
+            return NULL;
+    return MAKE("corten::strided_scatter", arg_value(self), arg_value(vector),
+                arg_ints(c, 1, &p->count), arg_ints(c, 1, &step), arg_int(p->to[0]));
+}
+
+/* Out of self and the vector side by side, each element from where it comes. Of places written
+ * twice the last write stays. */
+static Value *places_read(C *c, Graph *g, Node *n, const Places *p, Value *self, Value *vector) {
+    const Type *t = &self->type;
+    int64_t flat = -1, count = type_count(t);
+    Array *from = array_new(c, DT_I32, t->rank, t->dim);
+    for (int64_t i = 0; i < count; i++)
+        array_set_int(from, i, i);
+    for (int64_t i = 0; i < p->count; i++)
+        array_set_int(from, p->to[i], count + p->from[i]);
+    Value *part[2] = {MAKE("aten::view", arg_value(self), arg_ints(c, 1, &flat)), vector};
+    Value *both = MAKE("aten::cat", arg_values(c, 2, part), arg_int(0));
+    return MAKE("corten::elements", arg_value(both), arg_value(value_constant(g, "from", from)));
+}
+
+static Value *places_write(C *c, Graph *g, Node *n, const Places *p, Value *self, Value *vector) {
+    Value *out = places_strided(c, g, n, p, self, vector);
+    return out ? out : places_read(c, g, n, p, self, vector);
+}
+
+enum { MOST_ROUNDS = 64 };
+
+/* How many of the places before i are the same as place i. */
+static int64_t *occurrences(C *c, const Places *p, int64_t size, int64_t *most) {
+    int64_t *seen = NEW_ARRAY(c, int64_t, size + 1), *nth = NEW_ARRAY(c, int64_t, p->count + 1);
+    *most = 0;
+    for (int64_t i = 0; i < p->count; i++) {
+        nth[i] = seen[p->to[i]]++;
+        *most = nth[i] > *most ? nth[i] : *most;
+    }
+    return nth;
+}
+
+/* Round r adds what names a place for the r-th time. */
+static Value *places_add(C *c, Graph *g, Node *n, const Places *p, Value *self, Value *vector) {
+    int64_t most, *nth = occurrences(c, p, type_count(&self->type), &most);
+    if (most >= MOST_ROUNDS) {
+        movement_refuse(c, n, "a place that is added to %lld times, at most %d",
+                        (long long)most + 1, MOST_ROUNDS);
+        return self;
+    }
+    for (int64_t r = 0; r <= most; r++) {
+        Places now = {.to = NEW_ARRAY(c, int64_t, p->count + 1),
+                      .from = NEW_ARRAY(c, int64_t, p->count + 1)};
+        int64_t *from = NEW_ARRAY(c, int64_t, p->count + 1);
+        for (int64_t i = 0; i < p->count; i++)
+            if (nth[i] == r) {
+                now.to[now.count] = p->to[i];
+                from[now.count] = p->from[i];
+                now.from[now.count] = now.count;
+                now.count++;
+            }
+        Value *sum =
+            MAKE("aten::add.Tensor", arg_value(elements_at(c, g, n, self, now.count, now.to)),
+                 arg_value(elements_at(c, g, n, vector, now.count, from)));
+        self = places_write(c, g, n, &now, self, sum);
+    }
+    return self;
+}
+
+/* ---- places that depend on data ---------------------------------------------------------------
+ */
+
+enum { MOST_CHOICES = 32 };
+
+typedef struct {
+    int dim;
+    int64_t count; /* indices along dim */
+    Value *index;  /* self's dims, but `count` along dim; or a vector of count numbers */
+    Value *source; /* likewise, or one element everywhere; of self's dtype */
+    bool wraps;    /* negative indices count from the end */
+    bool adds;
+} Choices;
+
+typedef bool ChoicesOf(C *c, Graph *g, Node *n, Choices *x);
+
+/* first, first + 1 ... along dim of a tensor of self's rank. */
+static Value *numbers_of_dim(C *c, Graph *g, const Type *self, int dim, DType dtype,
+                             int64_t first) {
+    int64_t dims[MAX_RANK];
+    for (int d = 0; d < self->rank; d++)
+        dims[d] = d == dim ? self->dim[d] : 1;
+    Array *a = array_new(c, dtype, self->rank, dims);
+    for (int64_t i = 0; i < array_count(a); i++)
+        array_set_int(a, i, first + i);
+    return value_constant(g, "numbers", a);
+}
+
+/* The j-th index or source along dim, of size 1 there; a vector's lies along no other dim. */
+static Value *nth_along(C *c, Graph *g, Node *n, Value *v, int dim, int rank, int64_t j) {
+    int64_t ones[MAX_RANK];
+    if (v->type.rank == rank && rank > 1)
+        return MAKE("aten::narrow", arg_value(v), arg_int(dim), arg_int(j), arg_int(1));
+    for (int d = 0; d < rank; d++)
+        ones[d] = 1;
+    v = MAKE("aten::narrow", arg_value(v), arg_int(0), arg_int(j), arg_int(1));
+    return MAKE("aten::view", arg_value(v), arg_ints(c, rank, ones));
+}
+
+static Value *choice_mask(C *c, Graph *g, Node *n, const Choices *x, const Type *self, int64_t j) {
+    DType dtype = x->index->type.dtype;
+    Value *index = nth_along(c, g, n, x->index, x->dim, self->rank, j);
+    Value *mask = MAKE("aten::eq.Tensor", arg_value(index),
+                       arg_value(numbers_of_dim(c, g, self, x->dim, dtype, 0)));
+    if (!x->wraps)
+        return mask;
+    Value *back = numbers_of_dim(c, g, self, x->dim, dtype, -self->dim[x->dim]);
+    Value *other = MAKE("aten::eq.Tensor", arg_value(index), arg_value(back));
+    return MAKE("aten::logical_or", arg_value(mask), arg_value(other));
+}
+
+static void choices_write(C *c, Graph *g, Node *n, const Choices *x) {
+    Value *out = node_in(n, "self");
+    const Type self = out->type;
+    if (x->count > MOST_CHOICES) {
+        movement_refuse(c, n, "no integer form: %lld indices that depend on data, at most %d",
+                        (long long)x->count, MOST_CHOICES);
+        return;
+    }
+    Value *zero = value_constant(g, "zero", array_new(c, self.dtype, 0, NULL));
+    for (int64_t j = 0; j < x->count; j++) {
+        Value *mask = choice_mask(c, g, n, x, &self, j), *source = x->source;
+        if (type_count(&source->type) > 1)
+            source = nth_along(c, g, n, source, x->dim, self.rank, j);
+        Value *v = MAKE("aten::where.self", arg_value(mask), arg_value(source),
+                        arg_value(x->adds ? zero : out));
+        out = x->adds ? MAKE("aten::add.Tensor", arg_value(out), arg_value(v)) : v;
+    }
+    value_replace(g, n->out[0], out);
+}
+
+static Value *in_dtype_of_self(Graph *g, Node *n, Value *v) {
+    DType dtype = node_in(n, "self")->type.dtype;
+    return v->type.dtype == dtype ? v : MAKE("aten::_to_copy", arg_value(v), arg_dtype(dtype));
+}
+
+/* `index` has self's dims except along dim: what scatter's choices need. */
+static bool index_covers(C *c, Node *n, const Choices *x, const Type *index) {
+    const Type *self = &node_in(n, "self")->type;
+    for (int d = 0; d < self->rank; d++)
+        if (d != x->dim && index->dim[d] != self->dim[d])
+            return movement_refuse(c, n, "no integer form: an index of %s for %s",
+                                   shape_text(c, index->rank, index->dim),
+                                   shape_text(c, self->rank, self->dim));
+    return self->rank > 0;
+}
+
+/* ---- both -------------------------------------------------------------------------------------
+ */
+
+static bool is_varying(const Node *n, const char *name) {
+    const Arg *a = node_arg(n, name);
+    for (int i = 0; a->kind == ARG_LIST && i < a->u.list.count; i++)
+        if (a->u.list.item[i].kind == ARG_VALUE && !a->u.list.item[i].u.value->constant)
+            return true;
+    return a->kind == ARG_VALUE && !a->u.value->constant;
+}
+
+static void write_decompose(C *c, Graph *g, Node *n, const char *index, PlacesOf *of,
+                            ChoicesOf *choices_of) {
+    Value *self = node_in(n, "self");
+    Choices x = {0};
+    Places p = {0};
+    if (is_varying(n, index)) {
+        if (choices_of(c, g, n, &x))
+            choices_write(c, g, n, &x);
+        return;
+    }
+    if (!of(c, n, false, &p))
+        return;
+    if (p.count > 0) {
+        Value *v = places_vector(c, g, n, &p);
+        self = p.adds ? places_add(c, g, n, &p, self, v) : places_write(c, g, n, &p, self, v);
+    }
+    value_replace(g, n->out[0], self);
+}
+
+#define WRITE_FUNCTIONS(op, index)                                                                 \
+    static void op##_eval(C *c, Node *n) {                                                         \
+        write_eval(c, n, op##_places);                                                             \
+    }                                                                                              \
+    static void op##_decompose(C *c, Graph *g, Node *n) {                                          \
+        write_decompose(c, g, n, index, op##_places, op##_choices);                                \
+    }
+
+/* ---- index_put ----------------------------------------------------------------------------------
+ */
+
+/* from[i] over `over`: the element of a tensor of type `t` that broadcasts there. */
+static int64_t *broadcast_numbers(C *c, const Node *n, const Type *t, const Type *over) {
+    int64_t count = type_count(over);
+    int64_t *from = NEW_ARRAY(c, int64_t, count + 1);
+    for (int d = 0; d < t->rank; d++) {
+        int k = d + over->rank - t->rank;
+        if (t->dim[d] != 1 && (k < 0 || t->dim[d] != over->dim[k])) {
+            movement_refuse(c, n, "values %s for places %s", shape_text(c, t->rank, t->dim),
+                            shape_text(c, over->rank, over->dim));
+            return NULL;
+        }
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int64_t rest = i, step = 1;
+        for (int k = over->rank - 1, d = t->rank - 1; k >= 0 && d >= 0; k--, d--) {
+            from[i] += t->dim[d] > 1 ? rest % over->dim[k] * step : 0;
+            step *= t->dim[d];
+            rest /= over->dim[k];
+        }
+    }
+    return from;
+}
+
+static bool index_put_places(C *c, const Node *n, bool running, Places *p) {
+    Indexing x;
+    if (!indexing_open(c, n, &x, running))
+        return false;
+    p->adds = node_bool(n, "accumulate");
+    p->source = node_in(n, "values");
+    p->count = type_count(&x.out);
+    p->to = indexing_sources(c, n, &x, running);
+    p->from = p->to ? broadcast_numbers(c, n, &p->source->type, &x.out) : NULL;
+    return p->to && p->from;
+}
+
+/* The only index among full slices; *before: how many of them stand in front of it. */
+static Value *only_index(const Node *n, int *before) {
+    const Arg *list = node_arg(n, "indices");
+    Value *index = NULL;
+    for (int i = 0; i < list->u.list.count; i++) {
+        if (list->u.list.item[i].kind != ARG_VALUE)
+            continue;
+        if (index)
+            return NULL;
+        index = list->u.list.item[i].u.value;
+        *before = i;
+    }
+    return index;
+}
+
+static bool index_put_choices(C *c, Graph *g, Node *n, Choices *x) {
+    Value *self = node_in(n, "self"), *values = in_dtype_of_self(g, n, node_in(n, "values"));
+    const Type *t = &self->type;
+    int64_t flat = -1, spread[MAX_RANK], dims[MAX_RANK];
+    Value *index = only_index(n, &x->dim);
+    if (!index || index->type.dtype == DT_BOOL || x->dim >= t->rank)
+        return movement_refuse(c, n, "no integer form: places that depend on data in two ways");
+    Indexing form;
+    if (!indexing_open(c, n, &form, false))
+        return false;
+    memcpy(spread, form.out.dim, sizeof spread);
+    memcpy(dims, t->dim, sizeof dims);
+    x->count = dims[x->dim] = type_count(&index->type);
+    x->index = MAKE("aten::view", arg_value(index), arg_ints(c, 1, &flat));
+    x->source = values;
+    if (type_count(&values->type) > 1) {
+        values = MAKE("aten::expand", arg_value(values), arg_ints(c, form.out.rank, spread));
+        x->source = MAKE("aten::reshape", arg_value(values), arg_ints(c, t->rank, dims));
+    }
+    x->wraps = true;
+    x->adds = node_bool(n, "accumulate");
+    return true;
+}
+
+/* x[mask] = one number needs no places: it is a choice. */
+static bool mask_decompose(C *c, Graph *g, Node *n) {
+    Value *self = node_in(n, "self"), *value = node_in(n, "values");
+    int before = 0;
+    Value *mask = only_index(n, &before);
+    if (!mask || mask->constant || mask->type.dtype != DT_BOOL || type_count(&value->type) != 1 ||
+        node_bool(n, "accumulate") || before + mask->type.rank > self->type.rank)
+        return false;
+    int64_t dim[MAX_RANK];
+    int rank = self->type.rank - before;
+    for (int d = 0; d < rank; d++)
+        dim[d] = d < mask->type.rank ? mask->type.dim[d] : 1;
+    mask = MAKE("aten::view", arg_value(mask), arg_ints(c, rank, dim));
+    value = MAKE("aten::view", arg_value(value), arg_ints(c, 0, dim));
+    value_replace(
+        g, n->out[0],
+        MAKE("aten::masked_fill.Tensor", arg_value(self), arg_value(mask), arg_value(value)));
+    return true;
+}
+
+static void index_put_eval(C *c, Node *n) {
+    write_eval(c, n, index_put_places);
+}
+
+static void index_put_decompose(C *c, Graph *g, Node *n) {
+    if (!mask_decompose(c, g, n))
+        write_decompose(c, g, n, "indices", index_put_places, index_put_choices);
+}
+
+/* ---- along one dim ----------------------------------------------------------------------------
+ */
+
+/* The places that `index` names along dim in self, over all of `over`. */
+static bool places_along(C *c, const Node *n, bool running, const Type *over, bool vector,
+                         Places *p) {
+    const Array *at = index_data(c, node_in(n, "index"), running);
+    const Type *self = &node_in(n, "self")->type;
+    if (over->rank != self->rank)
+        return movement_refuse(c, n, "rank %d for rank %d", over->rank, self->rank);
+    p->count = type_count(over);
+    p->to = at ? numbers_along(c, n, self, indexed_dim(c, n), at, over, vector) : NULL;
+    return p->to != NULL;
+}
+
+/* Element i of `over` stands in a tensor of type t at the same index. */
+static int64_t *numbers_within(C *c, const Node *n, const Type *t, const Type *over) {
+    int64_t count = type_count(over), index[MAX_RANK] = {0};
+    int64_t *number = NEW_ARRAY(c, int64_t, count + 1);
+    for (int d = 0; d < over->rank; d++)
+        if (t->rank != over->rank || t->dim[d] < over->dim[d]) {
+            movement_refuse(c, n, "an index larger than src");
+            return NULL;
+        }
+    for (int64_t i = 0; i < count; i++) {
+        for (int d = 0; d < t->rank; d++)
+            number[i] = number[i] * t->dim[d] + index[d];
+        for (int d = over->rank - 1; d >= 0 && ++index[d] == over->dim[d]; d--)
+            index[d] = 0;
+    }
+    return number;
+}
+
+/* An index for each element of src. */
+static bool scatter_places(C *c, const Node *n, bool running, Places *p) {
+    const Type *over = &node_in(n, "index")->type;
+    if (!places_along(c, n, running, over, false, p))
+        return false;
+    p->source = node_in(n, "src");
+    p->from = numbers_within(c, n, &p->source->type, over);
+    return p->from != NULL;
+}
+
+static bool scatter_choices(C *c, Graph *g, Node *n, Choices *x) {
+    const Type *src = &node_in(n, "src")->type;
+    x->dim = indexed_dim(c, n);
+    x->index = node_in(n, "index");
+    x->count = x->index->type.rank > 0 ? x->index->type.dim[x->dim] : 1;
+    if (!index_covers(c, n, x, &x->index->type) || !index_covers(c, n, x, src))
+        return false;
+    x->source = in_dtype_of_self(g, n, node_in(n, "src"));
+    return true;
+}
+WRITE_FUNCTIONS(scatter, "index")
+
+static bool scatter_add_places(C *c, const Node *n, bool running, Places *p) {
+    p->adds = true;
+    return scatter_places(c, n, running, p);
+}
+
+static bool scatter_add_choices(C *c, Graph *g, Node *n, Choices *x) {
+    x->adds = true;
+    return scatter_choices(c, g, n, x);
+}
+WRITE_FUNCTIONS(scatter_add, "index")
+
+static Value *value_argument(C *c, Graph *g, Node *n) {
+    Array *a = array_new(c, node_in(n, "self")->type.dtype, 0, NULL);
+    array_set(a, 0, node_double(n, "value"));
+    return value_constant(g, "value", a);
+}
+
+static bool scatter_value_places(C *c, const Node *n, bool running, Places *p) {
+    p->value = node_double(n, "value");
+    return places_along(c, n, running, &node_in(n, "index")->type, false, p);
+}
+
+static bool scatter_value_choices(C *c, Graph *g, Node *n, Choices *x) {
+    x->dim = indexed_dim(c, n);
+    x->index = node_in(n, "index");
+    x->count = x->index->type.rank > 0 ? x->index->type.dim[x->dim] : 1;
+    x->source = value_argument(c, g, n);
+    return index_covers(c, n, x, &x->index->type);
+}
+WRITE_FUNCTIONS(scatter_value, "index")
+
+/* An index for each slice of source. */
+static bool index_copy_places(C *c, const Node *n, bool running, Places *p) {
+    p->source = node_in(n, "source");
+    if (!places_along(c, n, running, &p->source->type, true, p))
+        return false;
+    p->from = numbers_within(c, n, &p->source->type, &p->source->type);
+    return p->from != NULL;
+}
+
+static bool vector_choices(C *c, Graph *g, Node *n, Choices *x) {
+    int64_t flat = -1;
+    x->dim = indexed_dim(c, n);
+    x->count = type_count(&node_in(n, "index")->type);
+    x->index = MAKE("aten::view", arg_value(node_in(n, "index")), arg_ints(c, 1, &flat));
+    return node_in(n, "self")->type.rank > 0 ||
+           movement_refuse(c, n, "no integer form: a tensor of rank 0");
+}
+
+static bool index_copy_choices(C *c, Graph *g, Node *n, Choices *x) {
+    x->source = in_dtype_of_self(g, n, node_in(n, "source"));
+    return vector_choices(c, g, n, x);
+}
+WRITE_FUNCTIONS(index_copy, "index")
+
+static bool index_add_places(C *c, const Node *n, bool running, Places *p) {
+    p->adds = true;
+    p->alpha = node_double(n, "alpha");
+    return index_copy_places(c, n, running, p);
+}
+
+static bool index_add_choices(C *c, Graph *g, Node *n, Choices *x) {
+    x->adds = true;
+    if (!index_copy_choices(c, g, n, x))
+        return false;
+    if (node_double(n, "alpha") != 1)
+        x->source = MAKE("aten::mul.Scalar", arg_value(x->source), *node_arg(n, "alpha"));
+    return true;
+}
+WRITE_FUNCTIONS(index_add, "index")
+
+static bool index_fill_places(C *c, const Node *n, bool running, Places *p) {
+    Type over = node_in(n, "self")->type;
+    if (over.rank > 0)
+        over.dim[indexed_dim(c, n)] = type_count(&node_in(n, "index")->type);
+    p->value = node_double(n, "value");
+    return places_along(c, n, running, &over, true, p);
+}
+
+static bool index_fill_choices(C *c, Graph *g, Node *n, Choices *x) {
+    x->source = value_argument(c, g, n);
+    return vector_choices(c, g, n, x);
+}
+WRITE_FUNCTIONS(index_fill, "index")
+
+/* ---- rows -------------------------------------------------------------------------------------
+ */
+
+#define WRITES(text, op)                                                                           \
+    { .schema = text, .shape = shape_same, .eval = op##_eval, .decompose = op##_decompose }
+
+static const Op rows[] = {
+    WRITES("aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) "
+           "-> Tensor",
+           index_put),
+    WRITES("aten::_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool "
+           "accumulate=False) -> Tensor",
+           index_put),
+    WRITES("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatter),
+    WRITES("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+           scatter_value),
+    WRITES("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+           scatter_add),
+    WRITES("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
+           index_copy),
+    WRITES("aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) "
+           "-> Tensor",
+           index_add),
+    WRITES("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> "
+           "Tensor",
+           index_fill),
+};
+
+OPS_FAMILY(put, rows);
