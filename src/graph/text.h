@@ -11,7 +11,7 @@ extern const char *const fate_words[];  /* by Fate */
 extern const char *const stage_words[]; /* by Stage, up to quantized */
 
 /* Small constants of exactly the value's shape and stored dtype stand in the text itself. */
-Array *value_data(const Value *v); /* its constant, or what its state holds at first */
+Array *value_data(const Value *v);       /* its constant, or what its state holds at first */
 bool constant_is_inline(const Value *v); /* of its data */
 /* By id: VALUE_READ by something but defined by no node, VALUE_DEFINED by a node, 0: left over. */
 enum { VALUE_READ = 1, VALUE_DEFINED = 2 };
