@@ -517,6 +517,8 @@ typedef enum {
     VARIANT(conv2d_s8, Conv2dS8, dsp, conv2d_accepts_dsp, conv2d_pack_dsp)                         \
     VARIANT(depthwise_conv2d_s8, DepthwiseConv2dS8, dsp, depthwise_accepts_dsp, depthwise_pack_dsp) \
     VARIANT(linear_s8, LinearS8, dsp, linear_accepts_dsp, linear_pack_dsp)                         \
+    VARIANT(add_s8, AddS8, dsp, add_accepts_dsp, add_pack_dsp)                                     \
+    VARIANT(mul_s8, MulS8, dsp, mul_accepts_dsp, mul_pack_dsp)                                     \
     VARIANT(conv2d_s8, Conv2dS8, mve, conv2d_pairs, pack_conv2d_pairs)                             \
     VARIANT(depthwise_conv2d_s8, DepthwiseConv2dS8, mve, depthwise_taps, pack_depthwise_taps)      \
     VARIANT(table_s8, TableS8, dsp, table_of_bytes, keep_constants)                                \

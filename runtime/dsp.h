@@ -18,7 +18,8 @@ static inline int32_t ctn_smlad(uint32_t a, uint32_t b, int32_t sum);
 /* The greater of four signed bytes each. */
 static inline uint32_t ctn_max4(uint32_t a, uint32_t b);
 static inline uint32_t ctn_min4(uint32_t a, uint32_t b);
-static inline int32_t ctn_ssat8(int32_t v);
+/* v / 2, rounded down, saturated to int8. */
+static inline int32_t ctn_ssat8_half(int32_t v);
 
 #ifdef CTN_EMULATE
 #include "emul/dsp.h"
@@ -73,9 +74,9 @@ static inline uint32_t ctn_min4(uint32_t a, uint32_t b) {
     return d;
 }
 
-static inline int32_t ctn_ssat8(int32_t v) {
+static inline int32_t ctn_ssat8_half(int32_t v) {
     int32_t d;
-    __asm__("ssat %0, #8, %1" : "=r"(d) : "r"(v));
+    __asm__("ssat %0, #8, %1, asr #1" : "=r"(d) : "r"(v));
     return d;
 }
 #endif

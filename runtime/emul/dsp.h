@@ -51,7 +51,8 @@ static inline uint32_t ctn_min4(uint32_t a, uint32_t b) {
     return d;
 }
 
-static inline int32_t ctn_ssat8(int32_t v) {
+static inline int32_t ctn_ssat8_half(int32_t v) {
+    v >>= 1;
     return v < -128 ? -128 : v > 127 ? 127 : v;
 }
 

@@ -18,6 +18,10 @@ bool conv2d_accepts_dsp(const Call *call);
 void conv2d_pack_dsp(C *c, Graph *g, Call *call);
 bool depthwise_accepts_dsp(const Call *call);
 void depthwise_pack_dsp(C *c, Graph *g, Call *call);
+bool add_accepts_dsp(const Call *call);
+void add_pack_dsp(C *c, Graph *g, Call *call);
+bool mul_accepts_dsp(const Call *call);
+void mul_pack_dsp(C *c, Graph *g, Call *call);
 bool linear_accepts_dsp(const Call *call);
 void linear_pack_dsp(C *c, Graph *g, Call *call);
 

@@ -367,3 +367,75 @@ void depthwise_pack_dsp(C *c, Graph *g, Call *call) {
     int64_t positions = (pixels - 1) * a->stride_w + a->kernel_w;
     call_scratch(call, &a->scratch, 4 * (4 * QUAD + 2 * taps + 2 * a->kernel_h * positions), 4);
 }
+
+/* ---- add_s8 and mul_s8 --------------------------------------------------------------------- */
+
+/* Joins dimensions that both operands walk through as one, so that the last is long. */
+static void join_dims(int32_t dim[6], int32_t a_stride[6], int32_t b_stride[6]) {
+    int last = 5;
+    for (int d = 4; d >= 0; d--) {
+        if (dim[d] == 1)
+            continue;
+        bool joins =
+            a_stride[d] == a_stride[last] * dim[last] && b_stride[d] == b_stride[last] * dim[last];
+        if (dim[last] != 1 && !joins)
+            last--;
+        if (dim[last] == 1 || !joins) {
+            int32_t size = dim[d], a = a_stride[d], b = b_stride[d];
+            dim[d] = 1;
+            dim[last] = size;
+            a_stride[last] = a;
+            b_stride[last] = b;
+            continue;
+        }
+        dim[last] *= dim[d];
+        dim[d] = 1;
+    }
+    for (int d = 0; d < last; d++)
+        a_stride[d] = b_stride[d] = 0;
+}
+
+/* A store of sums below 2^28 (dot_dsp.h): factor and zero point leave room for the rounding. */
+static bool store_fits(int32_t multiplier, int32_t shift, int32_t zero_point) {
+    const int64_t limit = (int64_t)1 << 30;
+    int64_t twice = 2 * (int64_t)zero_point + 1;
+    return multiplier > 0 && shift <= -1 && shift >= -23 &&
+           (twice < 0 ? -twice : twice) << (-shift - 1) < limit;
+}
+
+static bool add_is_exact(int32_t multiplier, int32_t shift) {
+    return shift == 0 && (multiplier == 1 << 30 || multiplier == -(1 << 30));
+}
+
+static bool add_is_fine(int32_t multiplier, int32_t shift) {
+    return add_is_exact(multiplier, shift) ||
+           (shift <= -1 && shift >= -30 && multiplier > INT32_MIN);
+}
+
+bool add_accepts_dsp(const Call *call) {
+    const CtnAddS8Args *a = call->args;
+    bool a_exact = add_is_exact(a->a_multiplier, a->a_shift);
+    bool b_exact = add_is_exact(a->b_multiplier, a->b_shift);
+    return a->left_shift == 20 && (a_exact || b_exact) &&
+           add_is_fine(a->a_multiplier, a->a_shift) && add_is_fine(a->b_multiplier, a->b_shift) &&
+           store_fits(a->output_multiplier, a->output_shift, a->output_zero_point);
+}
+
+void add_pack_dsp(C *c, Graph *g, Call *call) {
+    (void)c;
+    (void)g;
+    CtnAddS8Args *a = call->args;
+    join_dims(a->dim, a->a_stride, a->b_stride);
+}
+
+bool mul_accepts_dsp(const Call *call) {
+    const CtnMulS8Args *a = call->args;
+    return store_fits(a->multiplier, a->shift, a->output_zero_point);
+}
+
+void mul_pack_dsp(C *c, Graph *g, Call *call) {
+    (void)c;
+    (void)g;
+    CtnMulS8Args *a = call->args;
+    join_dims(a->dim, a->a_stride, a->b_stride);
+}

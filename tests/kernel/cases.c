@@ -336,6 +336,11 @@ static void random_factor(Maker *m, int32_t *multiplier, int32_t *shift, int32_t
     *shift = between(m, low, high);
 }
 
+static void half_factor(int32_t *multiplier, int32_t *shift) {
+    *multiplier = 1 << 30;
+    *shift = 0;
+}
+
 static void add(Maker *m, Call *call, DType dtype) {
     CtnAddS8Args *a = call->args; /* add_s16 has the same fields */
     bool wide = dtype == DT_I16;
@@ -351,6 +356,10 @@ static void add(Maker *m, Call *call, DType dtype) {
     a->output_zero_point = wide ? 0 : random_zero_point(m);
     random_factor(m, &a->a_multiplier, &a->a_shift, -6, -1);
     random_factor(m, &a->b_multiplier, &a->b_shift, -6, -1);
+    if (chance(m, 60)) /* the common scale is twice the larger one */
+        half_factor(&a->a_multiplier, &a->a_shift);
+    if (chance(m, 30))
+        half_factor(&a->b_multiplier, &a->b_shift);
     if (chance(m, 30))
         a->b_multiplier = -a->b_multiplier;
     random_factor(m, &a->output_multiplier, &a->output_shift, wide ? -15 : -20, wide ? -12 : -17);
