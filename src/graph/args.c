@@ -59,12 +59,32 @@ Arg arg_values(C *c, int count, Value *const *v) {
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-int node_arg_index(const Node *n, const char *name) {
+/* Pointwise functions ask for the same few arguments at every element: the answers to the last
+ * questions are kept, for each thread. */
+typedef struct {
+    const Op *op;
+    const char *name;
+    int index;
+} ArgPlace;
+
+enum { ARG_PLACES = 64 };
+
+static int arg_find(const Node *n, const char *name) {
     const Schema *s = op_schema(n->op);
     for (int i = 0; i < s->arg_count; i++)
         if (strcmp(s->arg[i].name, name) == 0)
             return i;
     fatal(n->graph->c, DIAG_BUG, &n->loc, "%s has no argument %s", s->name, name);
+}
+
+/* `name` is a string literal: the same address is the same name. */
+int node_arg_index(const Node *n, const char *name) {
+    static _Thread_local ArgPlace cache[ARG_PLACES];
+    uintptr_t mix = (uintptr_t)n->op / sizeof(Op) + (uintptr_t)name / 2;
+    ArgPlace *place = &cache[mix % ARG_PLACES];
+    if (place->op != n->op || place->name != name)
+        *place = (ArgPlace){n->op, name, arg_find(n, name)};
+    return place->index;
 }
 
 const Arg *node_arg(const Node *n, const char *name) {
