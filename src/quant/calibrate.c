@@ -54,12 +54,32 @@ static void set_inputs(C *c, Slice *s, Env *env, Array **sample) {
         }
 }
 
-/* What the run left in each state is what the next one starts from. */
-static void carry_state(Graph *g, Env *env) {
+/* What each state holds before the first run; the copies that go from one run to the next. */
+static Array **first_states(C *c, Slice *s, Env *env) {
+    Graph *g = s->g;
+    Array **held = NEW_ARRAY(c, Array *, g->state_count + 1);
     for (int k = 0; k < g->state_count; k++) {
-        const Array *after = env_get(env, g->state[k].after);
-        if (after)
-            env_set(env, g->state[k].before, (Array *)after);
+        const Value *before = g->state[k].before;
+        const Array *first = env_get(env, before);
+        held[k] = first ? array_convert(c, first, first->dtype)
+                        : array_new(c, before->type.dtype, before->type.rank, before->type.dim);
+    }
+    return held;
+}
+
+static void set_states(Slice *s, Env *env, Array **held) {
+    for (int k = 0; k < s->g->state_count; k++) {
+        env_set(env, s->g->state[k].before, held[k]);
+        see(s, s->g->state[k].before, held[k]);
+    }
+}
+
+/* What the run left in each state is what the next one starts from. All are read before any is
+ * changed: one state's next value may be another's present one. */
+static void carry_states(C *c, Slice *s, Env *env, Array **held) {
+    for (int k = 0; k < s->g->state_count; k++) {
+        const Array *after = env_get(env, s->g->state[k].after);
+        held[k] = array_convert(c, after, after->dtype);
     }
 }
 
@@ -67,11 +87,13 @@ static void slice_body(C *c, void *user) {
     Slice *s = user;
     Env *env = env_new(c, s->g);
     c->env = env;
+    Array **held = first_states(c, s, env);
     for (int i = s->first; i < s->last; i++) {
         s->now = i;
         set_inputs(c, s, env, s->options->sample[i]);
+        set_states(s, env, held);
         graph_eval(c, s->g, env, s->g->state_count > 0, see, s);
-        carry_state(s->g, env);
+        carry_states(c, s, env, held);
         if (s->progress)
             c_progress(s->progress, "calibrating", (double)(i + 1) / s->last);
     }
@@ -186,9 +208,12 @@ static void check_finite(C *c, Graph *g) {
 static bool *wanted_values(C *c, Graph *g, bool *any) {
     bool *wanted = NEW_ARRAY(c, bool, g->value_count);
     *any = false;
+    bool *state = NEW_ARRAY(c, bool, g->value_count);
+    for (int i = 0; i < g->state_count; i++)
+        state[g->state[i].before->id] = true;
     for (int i = 0; i < g->value_count; i++) {
         const Value *v = g->value[i];
-        bool varies = v->def || v->role == ROLE_INPUT;
+        bool varies = v->def || v->role == ROLE_INPUT || state[i];
         wanted[i] = varies && dtype_is_float(v->type.dtype) && !v->grid;
         *any = *any || wanted[i];
     }
