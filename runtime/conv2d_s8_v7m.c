@@ -7,8 +7,6 @@
 #include "ctn.h"
 #include "dot_v7m.h"
 
-enum { ROWS = 4 };
-
 typedef struct {
     const int8_t *image;
     int32_t y, x; /* of the window's first tap */
@@ -20,7 +18,7 @@ typedef struct {
     int32_t depth, columns, taps, tap_step, depth_step; /* of a group; of a segment */
     int32_t *pairs;
     int8_t *padding;
-    Window window[ROWS], next;
+    Window window[CTN_DOT_ROWS], next;
     int8_t *next_output;
 } Layer;
 
@@ -38,7 +36,7 @@ static Layer layer_of(const CtnConv2dS8Args *a, const CtnFrame *frame) {
     l.dot = ctn_dot_begin_v7m(a->output_zero_point, a->clamp_max, ctn_at(frame, a->table));
     l.dot.pairs = l.pairs;
     l.dot.sums = l.pairs + 2 * most;
-    l.padding = (int8_t *)(l.dot.sums + (most < l.taps * l.depth ? ROWS * l.columns : 0));
+    l.padding = (int8_t *)(l.dot.sums + (most < l.taps * l.depth ? CTN_DOT_ROWS * l.columns : 0));
     for (int32_t i = 0; i < l.depth_step; i++)
         l.padding[i] = (int8_t)a->input_zero_point;
     l.next = (Window){ctn_at(frame, a->input), -a->pad_top, -a->pad_left};
@@ -49,8 +47,8 @@ static Layer layer_of(const CtnConv2dS8Args *a, const CtnFrame *frame) {
 /* The next positions in order; at the end the last one again. How many are new. */
 static int32_t next_windows(Layer *l, int32_t left) {
     const CtnConv2dS8Args *a = l->a;
-    int32_t count = left < ROWS ? left : ROWS;
-    for (int32_t i = 0; i < ROWS; i++) {
+    int32_t count = left < CTN_DOT_ROWS ? left : CTN_DOT_ROWS;
+    for (int32_t i = 0; i < CTN_DOT_ROWS; i++) {
         if (i >= count) {
             l->window[i] = l->window[i - 1];
             l->dot.row[i] = l->dot.row[i - 1];
@@ -76,7 +74,7 @@ static int within(const Layer *l) {
     const CtnConv2dS8Args *a = l->a;
     int32_t last_y = a->in_h - 1 - (a->kernel_h - 1) * a->dilation_h;
     int32_t last_x = a->in_w - 1 - (a->kernel_w - 1) * a->dilation_w;
-    for (int32_t i = 0; i < ROWS; i++) {
+    for (int32_t i = 0; i < CTN_DOT_ROWS; i++) {
         const Window *w = &l->window[i];
         if (w->y < 0 || w->y > last_y || w->x < 0 || w->x > last_x)
             return 0;
@@ -87,16 +85,16 @@ static int within(const Layer *l) {
 /* Whole windows that lie within the image: a row of taps is one run of bytes. */
 static void expand_runs(const Layer *l) {
     const CtnConv2dS8Args *a = l->a;
-    const int8_t *row[ROWS];
+    const int8_t *row[CTN_DOT_ROWS];
     int32_t run = a->kernel_w * a->in_c, down = a->dilation_h * a->in_w * a->in_c;
     int32_t *to = l->pairs;
-    for (int32_t i = 0; i < ROWS; i++) {
+    for (int32_t i = 0; i < CTN_DOT_ROWS; i++) {
         const Window *w = &l->window[i];
         row[i] = w->image + (w->y * a->in_w + w->x) * a->in_c;
     }
     for (int32_t ky = 0; ky < a->kernel_h; ky++, to += 2 * run) {
         ctn_expand_v7m(row, to, run);
-        for (int32_t i = 0; i < ROWS; i++)
+        for (int32_t i = 0; i < CTN_DOT_ROWS; i++)
             row[i] += down;
     }
 }
@@ -107,8 +105,8 @@ static void expand_taps(const Layer *l, int32_t tap, int32_t taps, int32_t first
     int32_t ky = tap / a->kernel_w, kx = tap - ky * a->kernel_w;
     int32_t *to = l->pairs;
     for (; taps > 0; taps--, to += 2 * count) {
-        const int8_t *row[ROWS];
-        for (int32_t i = 0; i < ROWS; i++) {
+        const int8_t *row[CTN_DOT_ROWS];
+        for (int32_t i = 0; i < CTN_DOT_ROWS; i++) {
             const Window *w = &l->window[i];
             int32_t y = w->y + ky * a->dilation_h, x = w->x + kx * a->dilation_w;
             int inside = y >= 0 && y < a->in_h && x >= 0 && x < a->in_w;
@@ -139,7 +137,7 @@ static void segment(Layer *l, int32_t tap, int32_t taps, int32_t first, int32_t 
 /* All segments of one group for the windows at hand. */
 static void block(Layer *l, int32_t channel) {
     if (l->tap_step * l->depth_step < l->taps * l->depth)
-        for (int32_t i = 0; i < ROWS * l->columns; i++)
+        for (int32_t i = 0; i < CTN_DOT_ROWS * l->columns; i++)
             l->dot.sums[i] = 0;
     for (int32_t tap = 0; tap < l->taps; tap += l->tap_step) {
         int32_t taps = l->taps - tap < l->tap_step ? l->taps - tap : l->tap_step;

@@ -3,10 +3,11 @@
 #if defined(CTN_EMULATE) || defined(__ARM_ARCH_7M__) || defined(__ARM_ARCH_7EM__) ||               \
     defined(__ARM_ARCH_8M_MAIN__) || defined(__ARM_ARCH_8_1M_MAIN__)
 #include "dot_v7m.h"
+#include "short_v7m.h"
 
 CtnDotV7m ctn_dot_begin_v7m(int32_t output_zero_point, int32_t clamp_max, const int8_t *table) {
     CtnDotV7m dot = {.zero = 2 * output_zero_point + 1};
-    dot.tail = !table ? CTN_TAIL_S8 : clamp_max == 511 ? CTN_TAIL_TABLE_10 : CTN_TAIL_TABLE;
+    dot.tail = ctn_tail_of(clamp_max, table);
     if (table)
         dot.table = table + clamp_max + 1;
     return dot;
@@ -30,22 +31,9 @@ static inline void split(int64_t sum, int32_t *first, int32_t *second) {
     *second = (int32_t)((sum - *first) >> 23);
 }
 
-static inline int32_t word_at(const int8_t *p) {
-    const uint8_t *b = (const uint8_t *)p;
-    return (int32_t)(b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24);
-}
-
-static inline int8_t finish(const CtnDotV7m *dot, int32_t sum, int32_t multiplier, int32_t n) {
-    int32_t t = (int32_t)(((int64_t)sum * multiplier + 0x80000000) >> 32);
-    int32_t q = (t + (int32_t)((uint32_t)dot->zero << n) + (sum >> 31)) >> n >> 1;
-    int32_t limit = dot->tail == CTN_TAIL_TABLE_10 ? 512 : 128;
-    q = q < -limit ? -limit : q >= limit ? limit - 1 : q;
-    return dot->table ? dot->table[q] : (int8_t)q;
-}
-
 /* The store of one column; moves weights behind its factors. */
 static const int8_t *store_column(const CtnDotV7m *dot, const int8_t *weights, int32_t sum[4]) {
-    int32_t bias = word_at(weights), *sums = dot->sums;
+    int32_t bias = ctn_stream_word(weights), *sums = dot->sums;
     for (int i = 0; i < 4; i++) {
         sum[i] = bias + (int32_t)((uint32_t)sum[i] << 1);
         if (dot->sum == CTN_SUM_PART)
@@ -57,7 +45,8 @@ static const int8_t *store_column(const CtnDotV7m *dot, const int8_t *weights, i
     if (dot->sum == CTN_SUM_PART)
         return weights;
     for (int i = 0; i < 4; i++)
-        dot->row[i][dot->column] = finish(dot, sum[i], word_at(weights), weights[4]);
+        dot->row[i][dot->column] = ctn_short_store(sum[i], ctn_stream_word(weights), weights[4],
+                                                   dot->zero, dot->tail, dot->table);
     return weights + 5;
 }
 

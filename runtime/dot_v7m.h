@@ -23,14 +23,9 @@
 
 enum {
     CTN_DOT_DEPTH = 255, /* products of a segment at most */
-    CTN_DOT_UNROLL = 16
+    CTN_DOT_UNROLL = 16,
+    CTN_DOT_ROWS = 4
 };
-
-typedef enum {
-    CTN_TAIL_S8,       /* saturated */
-    CTN_TAIL_TABLE,    /* saturated, then mapped */
-    CTN_TAIL_TABLE_10, /* saturated to 10 bits, then mapped */
-} CtnTail;
 
 typedef enum {
     CTN_SUM_WHOLE, /* the only segment */

@@ -28,9 +28,11 @@ void linear_pack_dsp(C *c, Graph *g, Call *call);
 /* All `count` shifts are -1 or less: the rounding of VRSHL is put right for those only. */
 bool shifts_right(const Call *call, const uint32_t *field, int count);
 
-/* ARMv7-M without DSP: dot_v7m.h says how weights lie. */
+/* ARMv7-M without DSP: dot_v7m.h and vector_v7m.h say how weights lie. */
 bool conv2d_dots(const Call *call);
 void pack_conv2d_dots(C *c, Graph *g, Call *call);
+bool linear_dots(const Call *call);
+void pack_linear_dots(C *c, Graph *g, Call *call);
 
 /* MVE: pair_s8_mve.h says how weights lie. */
 bool conv2d_pairs(const Call *call);

@@ -2,6 +2,7 @@
  * the streams that runtime/dot_v7m.h describes. */
 #include "dot_v7m.h"
 #include "lower/factors.h"
+#include "vector_v7m.h"
 
 #include <string.h>
 
@@ -101,4 +102,67 @@ void pack_conv2d_dots(C *c, Graph *g, Call *call) {
     call_absent(call, &a->shift);
     store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
     call_scratch(call, &a->scratch, block_scratch(columns, cut) + cut.depth_step, 4);
+}
+
+/* ---- linear layers on ARMv7-M -------------------------------------------------------------- */
+
+static int8_t *put_four(const Columns *k, int64_t channel, int8_t *to) {
+    Factor f[4];
+    for (int64_t i = 0; i < k->depth; i++) {
+        const int8_t *w = k->weights + channel * k->channel_step + i;
+        *to++ = (int8_t)(w[0] ^ -128); /* w + 128 as a byte */
+        *to++ = w[3 * k->channel_step];
+        *to++ = (int8_t)(w[2 * k->channel_step] ^ -128);
+        *to++ = w[k->channel_step];
+    }
+    for (int c = 0; c < 4; c++) {
+        column_factor(k, channel + c, 0, &f[c]);
+        to = put_word(to, 2 * f[c].bias);
+    }
+    for (int c = 0; c < 4; c++)
+        to = put_word(to, f[c].multiplier);
+    for (int c = 0; c < 4; c++)
+        *to++ = (int8_t)(f[c].right_shift - 1);
+    return to;
+}
+
+static int8_t *put_vectors(const Columns *k, int8_t *to) {
+    int64_t channel = 0;
+    Cut whole = {1, (int32_t)k->depth, 1, (int32_t)k->depth};
+    for (; channel + 4 <= k->channels; channel += 4)
+        to = put_four(k, channel, to);
+    for (; channel < k->channels; channel++)
+        to = put_columns(k, channel, 1, whole, 0, 0, to);
+    return to;
+}
+
+bool linear_dots(const Call *call) {
+    const CtnLinearS8Args *a = call->args;
+    Columns k;
+    return store_fits(call, &a->table, a->output_zero_point, a->clamp_min, a->clamp_max) &&
+           linear_columns(call, &k) && columns_fit(&k);
+}
+
+void pack_linear_dots(C *c, Graph *g, Call *call) {
+    (void)g;
+    CtnLinearS8Args *a = call->args;
+    Columns k;
+    linear_columns(call, &k);
+    Cut cut = cut_of(1, a->depth);
+    bool rows = a->rows >= CTN_DOT_ROWS;
+    int64_t bytes = rows ? stream_bytes(&k, cut)
+                         : (k.channels / 4) * (4 * k.depth + CTN_VECTOR_FOUR) +
+                               (k.channels % 4) * (k.depth + CTN_VECTOR_ONE);
+    int8_t *stream = c_alloc(c, (size_t)bytes);
+    if (rows) {
+        put_group(&k, 0, k.channels, cut, stream);
+        call_scratch(call, &a->scratch, block_scratch(k.channels, cut), 4);
+    } else {
+        put_vectors(&k, stream);
+    }
+    call_const(call, &a->weights, "packed", DT_I8, stream, bytes, 4);
+    call_absent(call, &a->bias);
+    call_absent(call, &a->multiplier);
+    call_absent(call, &a->shift);
+    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
 }

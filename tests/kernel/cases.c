@@ -139,6 +139,8 @@ static const Window edges[] = {
     {1, 9, 9, 48, 17, 1, 1, 2, 2, 0, 0, 0, 0, 1, 1, 1},
     {1, 10, 9, 32, 36, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1},
     {1, 16, 16, 3, 16, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+    {1, 3, 3, 300, 5, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1},
+    {1, 3, 3, 260, 4, 2, 2, 1, 1, 1, 1, 0, 0, 1, 1, 1},
 };
 
 static Window random_window(Maker *m) {
@@ -281,8 +283,9 @@ static void conv3d_s8(Maker *m, Call *call) {
 }
 
 static void linear_s8(Maker *m, Call *call) {
-    static const int32_t shape[][3] = {{1, 1, 1},   {1, 16, 4},  {1, 64, 12}, {1, 640, 16},
-                                       {3, 37, 10}, {2, 128, 8}, {1, 15, 5},  {4, 4, 4}};
+    static const int32_t shape[][3] = {{1, 1, 1},    {1, 16, 4},  {1, 64, 12},
+                                       {1, 640, 16}, {3, 37, 10}, {2, 128, 8},
+                                       {1, 15, 5},   {4, 4, 4},   {5, 600, 7}};
     CtnLinearS8Args *a = call->args;
     bool edge = m->index < (int)COUNT_OF(shape);
     a->rows = edge ? shape[m->index][0] : between(m, 1, 5);
