@@ -320,10 +320,12 @@ typedef enum {
     REF(table) INTS(dim, 6) INTS(in_stride, 6) INTS(reduced, 6) INTS(reduced_stride, 6) INT(mode)
 
 /* arm_softmax_s8's arithmetic over rows of row_size contiguous values; output scale 1/256, zero
- * point -128. */
+ * point -128. exponentials are for variants (int32, by distance from the maximum). */
 #define CTN_SOFTMAX_S8_FIELDS(REF, INT, INTS)                                                      \
     REF(input)                                                                                     \
-    REF(output) REF(scratch) INT(rows) INT(row_size) INT(multiplier) INT(shift) INT(diff_min)
+    REF(output)                                                                                    \
+    REF(exponentials)                                                                              \
+    REF(scratch) INT(rows) INT(row_size) INT(multiplier) INT(shift) INT(diff_min)
 
 /* Softmax with a mask, and to any output grid: probabilities in Q.24 times multiplier and shift.
  * mask, if present: bytes [mask_rows][row_size], used over and over; a value counts where its
@@ -522,6 +524,7 @@ typedef enum {
     VARIANT(mul_s8, MulS8, dsp, mul_accepts_dsp, mul_pack_dsp)                                     \
     VARIANT(conv2d_s8, Conv2dS8, mve, conv2d_pairs, pack_conv2d_pairs)                             \
     VARIANT(depthwise_conv2d_s8, DepthwiseConv2dS8, mve, depthwise_taps, pack_depthwise_taps)      \
+    VARIANT(softmax_s8, SoftmaxS8, v6m, softmax_by_table, pack_softmax_table)                      \
     VARIANT(table_s8, TableS8, dsp, table_of_bytes, keep_constants)                                \
     VARIANT(table_s8, TableS8, mve, table_of_bytes, keep_constants)
 

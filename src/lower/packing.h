@@ -13,6 +13,9 @@ const void *call_data(const Call *call, const uint32_t *field);
 
 bool table_of_bytes(const Call *call);
 
+bool softmax_by_table(const Call *call);
+void pack_softmax_table(C *c, Graph *g, Call *call);
+
 /* DSP: dot_dsp.h says how weights lie. */
 bool conv2d_accepts_dsp(const Call *call);
 void conv2d_pack_dsp(C *c, Graph *g, Call *call);
