@@ -12,18 +12,20 @@
 
 enum { LINE = 100 };
 
-/* Appends ", item" and breaks the line where the next item would pass column 100. */
+/* Appends "item," and breaks the line where it would pass column 100. A model has millions of
+ * numbers: no formatting here. */
 static void add_item(Text *t, int *column, const char *item) {
-    int length = (int)strlen(item) + 2;
-    if (*column + length > LINE) {
-        text_add(t, "\n        ");
+    size_t length = strlen(item);
+    if (*column + (int)length + 2 > LINE) {
+        text_add_bytes(t, "\n        ", 9);
         *column = 8;
     } else if (*column > 8) {
-        text_add(t, " ");
+        text_add_bytes(t, " ", 1);
         *column += 1;
     }
-    text_add(t, "%s,", item);
-    *column += length - 1;
+    text_add_bytes(t, item, length);
+    text_add_bytes(t, ",", 1);
+    *column += (int)length + 1;
 }
 
 /* ---- constants ----------------------------------------------------------------------------- */
@@ -57,25 +59,50 @@ static void add_member(Text *t, const Buffer *b) {
     text_add(t, "%s %s[%lld];\n", c_type_name(b->element), b->name, (long long)(b->bytes / size));
 }
 
-static const char *number_text(C *c, const Buffer *b, int64_t i) {
-    const Array a = {b->element, 1, {b->bytes / dtype_size(b->element)}, (void *)b->data};
-    if (!dtype_is_float(b->element))
-        return c_format(c, "%lld", (long long)array_get_int(&a, i));
-    double x = array_get(&a, i);
-    if (isfinite(x))
-        return c_format(c, b->element == DT_F32 ? "%.9gF" : "%.17g", x);
-    return isnan(x) ? "__builtin_nanf(\"\")" : x > 0 ? "__builtin_inff()" : "-__builtin_inff()";
+enum { NUMBER_TEXT = 40 };
+
+static void integer_text(char out[NUMBER_TEXT], int64_t n) {
+    char digit[24];
+    int count = 0;
+    uint64_t rest = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    do
+        digit[count++] = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (n < 0)
+        *out++ = '-';
+    while (count > 0)
+        *out++ = digit[--count];
+    *out = 0;
 }
 
-static void add_numbers(Text *t, C *c, const Buffer *b) {
-    text_add(t, "    .%s = {\n        ", b->name);
+static void number_text(char out[NUMBER_TEXT], const Array *a, int64_t i) {
+    if (!dtype_is_float(a->dtype)) {
+        integer_text(out, array_get_int(a, i));
+        return;
+    }
+    double x = array_get(a, i);
+    if (isfinite(x)) /* %#g: 1 is no float constant with a suffix, 1. is */
+        snprintf(out, NUMBER_TEXT, a->dtype == DT_F32 ? "%#.9gF" : "%#.17g", x);
+    else
+        snprintf(out, NUMBER_TEXT, "%s",
+                 isnan(x) ? "__builtin_nanf(\"\")"
+                 : x > 0  ? "__builtin_inff()"
+                          : "-__builtin_inff()");
+}
+
+static void add_array(Text *t, const Array *a) {
+    char item[NUMBER_TEXT];
     int column = 8;
-    int64_t count = b->bytes / dtype_size(b->element);
-    for (int64_t i = 0; i < count; i++) {
-        char item[40];
-        snprintf(item, sizeof item, "%s", number_text(c, b, i));
+    for (int64_t i = 0, count = array_count(a); i < count; i++) {
+        number_text(item, a, i);
         add_item(t, &column, item);
     }
+}
+
+static void add_numbers(Text *t, const Buffer *b) {
+    const Array a = {b->element, 1, {b->bytes / dtype_size(b->element)}, (void *)b->data};
+    text_add(t, "    .%s = {\n        ", b->name);
+    add_array(t, &a);
     text_add(t, "\n    },\n");
 }
 
@@ -95,7 +122,7 @@ static void add_weights(Text *t, C *c, const Graph *g, const char *upper) {
     text_add(t, "#ifndef %s_WEIGHTS_SECTION\n#define %s_WEIGHTS_SECTION\n#endif\n", upper, upper);
     text_add(t, "%s_WEIGHTS_SECTION static const _Alignas(16) Weights weights = {\n", upper);
     for (int i = 0; i < count; i++)
-        add_numbers(t, c, constant[i]);
+        add_numbers(t, constant[i]);
     text_add(t, "};\n\n");
 }
 
@@ -256,46 +283,38 @@ static void add_dispatch(Text *t, C *c, const Graph *g) {
 
 /* ---- set-up -------------------------------------------------------------------------------- */
 
+/* What a state holds before the first run; NULL if that is all zeros. */
 static const Array *initial_state(const State *s) {
-    return s->before->initial;
+    const Array *a = s->before->constant;
+    for (int64_t k = 0; a && k < array_bytes(a); k++)
+        if (((const char *)a->data)[k] != 0)
+            return a;
+    return NULL;
 }
 
-static void add_reset(Text *t, C *c, const Graph *g) {
+static void add_reset(Text *t, const Graph *g) {
     for (int i = 0; i < g->state_count; i++) {
         const Array *a = initial_state(&g->state[i]);
-        bool zero = true;
-        for (int64_t k = 0; a && k < array_bytes(a); k++)
-            zero &= ((const char *)a->data)[k] == 0;
-        if (zero)
+        if (!a)
             continue;
-        Buffer b = {.element = a->dtype,
-                    .bytes = array_bytes(a),
-                    .data = a->data,
-                    .name = c_format(c, "state%d", i)};
         text_add(t, "static const %s initial%d[%lld] = {\n        ", c_type_name(a->dtype), i,
                  (long long)array_count(a));
-        int column = 8;
-        for (int64_t k = 0; k < array_count(a); k++)
-            add_item(t, &column, number_text(c, &b, k));
+        add_array(t, a);
         text_add(t, "\n};\n\n");
     }
     text_add(t, "void %s_reset(%s_t *self) {\n", g->name, g->name);
     if (g->state_count == 0)
         text_add(t, "    (void)self; /* no state */\n");
     for (int i = 0; i < g->state_count; i++) {
-        const Array *a = initial_state(&g->state[i]);
         const Value *v = g->state[i].before;
-        bool zero = true;
-        for (int64_t k = 0; a && k < array_bytes(a); k++)
-            zero &= ((const char *)a->data)[k] == 0;
         text_add(t, "    for (uint32_t i = 0; i < %lldu; i++) /* %s */\n",
                  (long long)value_bytes(v), g->state[i].fqn ? g->state[i].fqn : v->name);
         text_add(t, "        self->frame.base[CTN_STATE][%lldu + i] = ",
                  (long long)(v->buffer->offset + v->buffer_offset));
-        if (zero)
-            text_add(t, "0;\n");
-        else
+        if (initial_state(&g->state[i]))
             text_add(t, "((const uint8_t *)initial%d)[i];\n", i);
+        else
+            text_add(t, "0;\n");
     }
     text_add(t, "}\n\n");
 }
@@ -330,7 +349,7 @@ const char *c_source(C *c, const Graph *g, const Options *o) {
         text_add(&t, "#define WEIGHT(member) CTN_REF(CTN_WEIGHTS, offsetof(Weights, member))\n\n");
     for (const Call *call = g->first_call; call; call = call->next)
         add_call(&t, c, g, call);
-    add_reset(&t, c, g);
+    add_reset(&t, g);
     add_init(&t, g, upper, has_weights);
     for (int i = 0; i < g->strip_count; i++)
         add_strip(&t, c, &g->strip[i]);
