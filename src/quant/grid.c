@@ -4,9 +4,8 @@
 
 #include <math.h>
 
-/* The smallest scale given to anything: far below any signal, far above what float cannot invert.
- */
-#define SMALLEST_SCALE 0x1p-60
+/* The smallest scale given to anything: float32 can still hold its inverse. */
+#define SMALLEST_SCALE 0x1p-120
 
 static Grid *grid_one(C *c, DType dtype, int bits, double scale, int32_t zero_point) {
     Grid *grid = NEW(c, Grid);
