@@ -21,6 +21,8 @@ bool conv2d_accepts_dsp(const Call *call);
 void conv2d_pack_dsp(C *c, Graph *g, Call *call);
 bool depthwise_accepts_dsp(const Call *call);
 void depthwise_pack_dsp(C *c, Graph *g, Call *call);
+bool max_pool_accepts_dsp(const Call *call);
+bool avg_pool_accepts_dsp(const Call *call);
 bool add_accepts_dsp(const Call *call);
 void add_pack_dsp(C *c, Graph *g, Call *call);
 bool mul_accepts_dsp(const Call *call);

@@ -439,3 +439,13 @@ void mul_pack_dsp(C *c, Graph *g, Call *call) {
     CtnMulS8Args *a = call->args;
     join_dims(a->dim, a->a_stride, a->b_stride);
 }
+
+/* ---- pools --------------------------------------------------------------------------------- */
+
+bool max_pool_accepts_dsp(const Call *call) {
+    return ((const CtnMaxPool2dS8Args *)call->args)->channels >= QUAD;
+}
+
+bool avg_pool_accepts_dsp(const Call *call) {
+    return ((const CtnAvgPool2dS8Args *)call->args)->channels >= QUAD;
+}
