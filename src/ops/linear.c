@@ -377,6 +377,90 @@ static void outer_decompose(C *c, Graph *g, Node *n) {
     value_replace(g, n->out[0], MAKE("aten::mul.Tensor", arg_value(a), arg_value(b)));
 }
 
+/* beta * self + alpha * the outer product of two vectors */
+static void addr_decompose(C *c, Graph *g, Node *n) {
+    Value *a = node_operand(n, 1), *b = node_operand(n, 2);
+    if (ranks_are(c, n, a, 1, b, 1))
+        add_product(g, n, MAKE("aten::outer", arg_value(a), arg_value(b)));
+}
+
+/* Sums over the last dim of both: [..., K] and [..., K]. */
+static void inner_decompose(C *c, Graph *g, Node *n) {
+    Value *a = node_operand(n, 0), *b = node_operand(n, 1);
+    if (a->type.rank == 0 || b->type.rank == 0) {
+        value_replace(g, n->out[0], MAKE("aten::mul.Tensor", arg_value(a), arg_value(b)));
+        return;
+    }
+    int64_t last = -1;
+    value_replace(g, n->out[0],
+                  MAKE("aten::tensordot", arg_value(a), arg_value(b), arg_ints(c, 1, &last),
+                       arg_ints(c, 1, &last)));
+}
+
+/* v with the listed dims behind (or, `front`, before) the others, as a matrix; the sizes of the
+ * others are appended to `size`. */
+static Value *gathered(C *c, Graph *g, Node *n, Value *v, int count, const int64_t *dim, bool front,
+                       int *rank, int64_t *size) {
+    int64_t order[MAX_RANK], matrix[2] = {1, 1};
+    bool listed[MAX_RANK] = {false};
+    int kept = 0;
+    for (int k = 0; k < count; k++)
+        listed[dim[k]] = true;
+    for (int k = 0; k < v->type.rank; k++)
+        if (!listed[k]) {
+            order[(front ? count : 0) + kept++] = k;
+            matrix[front] *= v->type.dim[k];
+            if (*rank < MAX_RANK)
+                size[(*rank)++] = v->type.dim[k];
+        }
+    for (int k = 0; k < count; k++) {
+        order[(front ? 0 : kept) + k] = dim[k];
+        matrix[!front] *= v->type.dim[dim[k]];
+    }
+    Value *turned = MAKE("aten::permute", arg_value(v), arg_ints(c, v->type.rank, order));
+    return MAKE("aten::reshape", arg_value(turned), arg_ints(c, 2, matrix));
+}
+
+static void tensordot_decompose(C *c, Graph *g, Node *n) {
+    Value *a = node_operand(n, 0), *b = node_operand(n, 1);
+    int64_t p[MAX_RANK], q[MAX_RANK], size[MAX_RANK];
+    int count = node_ints(n, "dims_self", p, MAX_RANK), rank = 0;
+    bool fits = count == node_ints(n, "dims_other", q, MAX_RANK) && count <= a->type.rank &&
+                count <= b->type.rank && a->type.rank + b->type.rank - 2 * count <= MAX_RANK;
+    bool seen_a[MAX_RANK] = {false}, seen_b[MAX_RANK] = {false};
+    for (int k = 0; fits && k < count; k++) {
+        p[k] = dim_wrap(c, n, p[k], a->type.rank);
+        q[k] = dim_wrap(c, n, q[k], b->type.rank);
+        fits = a->type.dim[p[k]] == b->type.dim[q[k]] && !seen_a[p[k]] && !seen_b[q[k]];
+        seen_a[p[k]] = seen_b[q[k]] = true;
+    }
+    if (!fits) {
+        shapes_mismatch(c, n, &a->type, &b->type);
+        return;
+    }
+    Value *x = gathered(c, g, n, a, count, p, false, &rank, size);
+    Value *y = gathered(c, g, n, b, count, q, true, &rank, size);
+    Value *z = MAKE("aten::mm", arg_value(x), arg_value(y));
+    value_replace(g, n->out[0], MAKE("aten::reshape", arg_value(z), arg_ints(c, rank, size)));
+}
+
+#define CHAIN_MOST 64
+
+/* A product of several matrices, left to right. */
+static void chain_decompose(C *c, Graph *g, Node *n) {
+    Value *matrix[CHAIN_MOST];
+    const char *list = node_is(n, "aten::chain_matmul") ? "matrices" : "tensors";
+    int count = node_values(n, list, matrix, CHAIN_MOST);
+    if (count < 1 || count >= CHAIN_MOST) {
+        diag_error(c, DIAG_MODEL, &n->loc, "a product of %d matrices", count);
+        return;
+    }
+    Value *y = matrix[0];
+    for (int k = 1; k < count; k++)
+        y = MAKE("aten::matmul", arg_value(y), arg_value(matrix[k]));
+    value_replace(g, n->out[0], y);
+}
+
 /* out[..., k] = sum over i, j of x[..., i] * w[k][i][j] * y[..., j]: a linear layer on the outer
  * products of x and y. */
 static void bilinear_decompose(C *c, Graph *g, Node *n) {
@@ -658,6 +742,16 @@ static const Op rows[] = {
                "alpha=1) -> Tensor",
      COMPOSITE(addbmm_decompose)},
     {.schema = "aten::outer(Tensor self, Tensor vec2) -> Tensor", COMPOSITE(outer_decompose)},
+    {.schema = "aten::ger(Tensor self, Tensor vec2) -> Tensor", COMPOSITE(outer_decompose)},
+    {.schema = "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar "
+               "alpha=1) -> Tensor",
+     COMPOSITE(addr_decompose)},
+    {.schema = "aten::inner(Tensor self, Tensor other) -> Tensor", COMPOSITE(inner_decompose)},
+    {.schema = "aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> "
+               "Tensor",
+     COMPOSITE(tensordot_decompose)},
+    {.schema = "aten::chain_matmul(Tensor[] matrices) -> Tensor", COMPOSITE(chain_decompose)},
+    {.schema = "aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", COMPOSITE(chain_decompose)},
     {.schema = "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> "
                "Tensor",
      COMPOSITE(bilinear_decompose)},

@@ -251,6 +251,15 @@ static PoolArgs pool_part(const PoolArgs *p, bool plane) {
     return part;
 }
 
+/* The places of the maxima of a 3-d pool, which the two halves do not tell. */
+static void places3d(C *c, Graph *g, Node *n, Value *x, const PoolArgs *p) {
+    give(g, n, 1,
+         MAKE("corten::max_pool3d_indices", arg_value(x), arg_ints(c, 3, p->kernel),
+              arg_ints(c, 3, p->stride), arg_ints(c, 3, p->padding), arg_ints(c, 3, p->dilation),
+              arg_ints(c, 3, p->out)),
+         p->batched);
+}
+
 static void pool3d_decompose(C *c, Graph *g, Node *n) {
     bool average = has_arg(n, "count_include_pad");
     PoolArgs p;
@@ -274,6 +283,8 @@ static void pool3d_decompose(C *c, Graph *g, Node *n) {
         y = MAKE("aten::mul.Tensor", arg_value(y),
                  arg_float((double)(taps[0] * taps[1]) / (double)divisor));
     give(g, n, 0, y, p.batched);
+    if (n->out_count > 1)
+        places3d(c, g, n, x, &p);
 }
 
 /* ---- adaptive ------------------------------------------------------------------------------- */
@@ -481,6 +492,50 @@ static void adaptive_indices_eval(C *c, Node *n) {
     pool_run(c, n, POOL_INDEX, true, false);
 }
 
+static void indices3d_shape(C *c, Node *n) {
+    (void)c;
+    int64_t dim[5] = {node_in(n, "input")->type.dim[0], node_in(n, "input")->type.dim[1]};
+    node_ints_spread(n, "output_size", dim + 2, 3);
+    node_set_type(n, 0, DT_I64, 5, dim);
+}
+
+/* The first maximum of one window of a solid, as its place within the solid. */
+static int64_t solid_max(const float *x, const int64_t in[3], const int64_t start[3],
+                         const int64_t kernel[3], const int64_t step[3]) {
+    int64_t best = -1;
+    for (int64_t d = 0; d < kernel[0]; d++)
+        for (int64_t h = 0; h < kernel[1]; h++)
+            for (int64_t w = 0; w < kernel[2]; w++) {
+                int64_t z = start[0] + d * step[0], y = start[1] + h * step[1];
+                int64_t v = start[2] + w * step[2], at = (z * in[1] + y) * in[2] + v;
+                bool inside = z >= 0 && y >= 0 && v >= 0 && z < in[0] && y < in[1] && v < in[2];
+                if (inside && (best < 0 || x[at] > x[best] || isnan(x[at])))
+                    best = at;
+            }
+    return best;
+}
+
+static void indices3d_eval(C *c, Node *n) {
+    const int64_t *dim = node_in(n, "input")->type.dim, *in = dim + 2;
+    int64_t kernel[3], stride[3], padding[3], step[3], out[3], at[3], k = 0;
+    node_ints_spread(n, "kernel_size", kernel, 3);
+    node_ints_spread(n, "stride", stride, 3);
+    node_ints_spread(n, "padding", padding, 3);
+    node_ints_spread(n, "dilation", step, 3);
+    node_ints_spread(n, "output_size", out, 3);
+    const float *x = eval_in(c, n, "input")->data;
+    int64_t *y = eval_out(c, n, 0)->data;
+    for (int64_t b = 0; b < dim[0] * dim[1]; b++, x += in[0] * in[1] * in[2])
+        for (at[0] = 0; at[0] < out[0]; at[0]++)
+            for (at[1] = 0; at[1] < out[1]; at[1]++)
+                for (at[2] = 0; at[2] < out[2]; at[2]++) {
+                    int64_t start[3];
+                    for (int i = 0; i < 3; i++)
+                        start[i] = at[i] * stride[i] - padding[i];
+                    y[k++] = solid_max(x, in, start, kernel, step);
+                }
+}
+
 /* ---- lowering ------------------------------------------------------------------------------- */
 
 #define POOL_SIZES(a, p)                                                                           \
@@ -600,6 +655,9 @@ static const Op rows[] = {
     {.schema = "aten::max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] "
                "padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor",
      COMPOSITE(pool3d_decompose)},
+    {.schema = "aten::max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], "
+               "int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
+     COMPOSITE(pool3d_decompose)},
     {.schema = "aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] "
                "padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
      COMPOSITE(avg1d_decompose)},
@@ -659,6 +717,12 @@ static const Op rows[] = {
      .eval = adaptive_indices_eval,
      .quant = {.in = {Q_ACT}, .out = {Q_RAW}},
      .lower = adaptive_indices_lower},
+    {.schema = "corten::max_pool3d_indices(Tensor input, int[3] kernel_size, int[3] stride, int[3] "
+               "padding, int[3] dilation, int[3] output_size) -> Tensor",
+     .shape = indices3d_shape,
+     .eval = indices3d_eval,
+     .quant = {.in = {Q_ACT}, .out = {Q_RAW}},
+     .no_integer_form = "the places of maxima of a 3-d pool have no kernel"},
 };
 
 OPS_FAMILY(pool, rows);

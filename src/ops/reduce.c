@@ -686,6 +686,16 @@ static const Op rows[] = {
     {.schema = "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
                "bool keepdim=False) -> Tensor",
      COMPOSITE(std_decompose)},
+    {.schema = "aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
+     COMPOSITE(var_decompose)},
+    {.schema = "aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
+               "keepdim=False) -> (Tensor, Tensor)",
+     COMPOSITE(var_decompose)},
+    {.schema = "aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
+     COMPOSITE(std_decompose)},
+    {.schema = "aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
+               "keepdim=False) -> (Tensor, Tensor)",
+     COMPOSITE(std_decompose)},
     {.schema = "aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? "
                "correction=None, bool keepdim=False) -> (Tensor, Tensor)",
      COMPOSITE(var_decompose)},
@@ -736,6 +746,8 @@ static const Op rows[] = {
                "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
      COMPOSITE(norm_decompose)},
     {.schema = "aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+     COMPOSITE(logsumexp_decompose)},
+    {.schema = "aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
      COMPOSITE(logsumexp_decompose)},
     {.schema = "aten::count_nonzero(Tensor self, int? dim=None) -> Tensor",
      COMPOSITE(count_nonzero_decompose)},
