@@ -180,6 +180,7 @@ struct Node {
     Graph *body; /* of table and recurrent nodes; NULL otherwise */
     Origins origins;
     NodeTarget target;
+    bool joined; /* its reader, a cat, moves its operand straight into place (lower.c) */
     bool fused;      /* computed in the store of the node that defines its operand (fuse.c) */
     bool float_kept; /* --allow-float: stays float on the chip */
     const char *float_reason;

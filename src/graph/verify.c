@@ -254,7 +254,7 @@ static void check_all_quantized(const Check *k) {
 /* Every result that is read has memory. */
 static void check_placed(const Check *k) {
     for (const Node *n = k->g->first; n; n = n->next) {
-        if (n->fused)
+        if (n->fused || n->joined)
             continue;
         for (int i = 0; i < n->out_count; i++) {
             const Value *v = i == 0 ? node_result(n) : n->out[i];

@@ -1,10 +1,13 @@
 /* Lower: every node becomes calls of kernels, in order, each in the best variant of the CPU.
  * Needs orders (layout.c). Gives STAGE_LOWERED: calls with references to buffers. */
-#include "lower/lower.h"
+#include "lower/movement.h"
 
 static void lower_node(C *c, Graph *g, Node *n) {
     if (n->fused)
         return; /* the producer's store does it */
+    n->joined = n->op->lower == lower_movement && movement_joins(c, g, n);
+    if (n->joined)
+        return;
     if (n->op->lower) {
         n->op->lower(c, g, n);
         return;

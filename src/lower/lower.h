@@ -90,6 +90,10 @@ void lower_copy(C *c, Graph *g, Node *n, Value *in, int64_t in_offset, const int
                 Value *out, int64_t out_offset, const int64_t *out_stride, int rank,
                 const int64_t *dim);
 
+/* All of in into out's memory at the strides given by in's logical dims: a part of cat. */
+void lower_copy_whole(C *c, Graph *g, Node *n, Value *in, Value *out, int64_t out_offset,
+                      const int64_t *out_stride);
+
 /* ---- plan --------------------------------------------------------------------------------- */
 
 /* Fills lifetimes, offsets, sizes of regions, the lower bound and the refs of all calls. */

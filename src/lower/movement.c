@@ -416,10 +416,8 @@ void lower_movement(C *c, Graph *g, Node *n) {
             lower_output(c, g, n, k);
 }
 
-void lower_copy(C *c, Graph *g, Node *n, Value *in, int64_t in_offset, const int64_t *in_stride,
-                Value *out, int64_t out_offset, const int64_t *out_stride, int rank,
-                const int64_t *dim) {
-    Loops loops = {0};
+/* The loops of an affine movement into memory whose strides are given by out's logical dims. */
+static bool loops_between(const Movement *m, int rank, const int64_t *out_stride, Loops *l) {
     int position[MAX_RANK];
     for (int i = 0; i < rank; i++)
         position[i] = i;
@@ -429,8 +427,62 @@ void lower_copy(C *c, Graph *g, Node *n, Value *in, int64_t in_offset, const int
             position[j] = position[j - 1];
             position[j - 1] = t;
         }
-    for (int i = 0; i < rank; i++)
-        loops_add(&loops, dim[position[i]], in_stride[position[i]], out_stride[position[i]]);
-    assert(loops.count <= 8);
+    for (int i = 0; i < rank; i++) {
+        int d = position[i];
+        if (m->piece_count[d] < 0)
+            return false;
+        for (int p = m->piece_count[d] - 1; p >= 0; p--)
+            loops_add(l, m->piece[d][p].count, m->piece[d][p].stride,
+                      out_stride[d] * m->piece[d][p].step);
+    }
+    return l->count <= 8;
+}
+
+bool movement_joins(C *c, Graph *g, Node *n) {
+    Value *out = n->out_count == 1 ? n->out[0] : NULL;
+    if (!out || out->user_count != 1 || out->output_count > 0 || type_count(&out->type) == 0 ||
+        !node_is(out->user[0], "aten::cat") || !same_grid(node_operand(n, 0), out))
+        return false;
+    int readings = 0; /* cat may read it twice */
+    for (int k = 0; k < node_operand_count(out->user[0]); k++)
+        readings += node_operand(out->user[0], k) == out;
+    Movement m = movement_find(c, g, n, 0);
+    Loops own = {0}, joined = {0};
+    int64_t stride[MAX_RANK];
+    value_strides(out, stride);
+    return readings == 1 && m.separable && !m.has_fill && gather_loops(&m, out, &own) &&
+           !is_alias(&own) && loops_between(&m, out->type.rank, stride, &joined);
+}
+
+/* The whole of a value into out's memory; of a joined one, straight from its operand. */
+void lower_copy_whole(C *c, Graph *g, Node *n, Value *in, Value *out, int64_t out_offset,
+                      const int64_t *out_stride) {
+    int64_t in_stride[MAX_RANK];
+    if (!in->def || !in->def->joined) {
+        value_strides(in, in_stride);
+        lower_copy(c, g, n, in, 0, in_stride, out, out_offset, out_stride, in->type.rank,
+                   in->type.dim);
+        return;
+    }
+    Movement m = movement_find(c, g, in->def, 0);
+    Loops loops = {0};
+    bool affine = loops_between(&m, in->type.rank, out_stride, &loops);
+    assert(affine);
+    (void)affine;
+    emit_copy(c, g, n, node_operand(in->def, 0), m.base, out, out_offset, &loops);
+}
+
+void lower_copy(C *c, Graph *g, Node *n, Value *in, int64_t in_offset, const int64_t *in_stride,
+                Value *out, int64_t out_offset, const int64_t *out_stride, int rank,
+                const int64_t *dim) {
+    Movement m = {.base = in_offset}; /* one affine piece per dim */
+    for (int d = 0; d < rank; d++) {
+        m.piece_count[d] = dim[d] > 1;
+        m.piece[d][0] = (Piece){dim[d], in_stride[d], 1};
+    }
+    Loops loops = {0};
+    bool affine = loops_between(&m, rank, out_stride, &loops);
+    assert(affine);
+    (void)affine;
     emit_copy(c, g, n, in, in_offset, out, out_offset, &loops);
 }

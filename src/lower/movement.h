@@ -28,4 +28,7 @@ Movement movement_find(C *c, Graph *g, Node *n, int k);
 /* The physical order of output k in which the movement is cheapest: an alias if there is one. */
 void movement_order(C *c, Graph *g, Node *n, int k, int8_t order[MAX_RANK]);
 
+/* Can the cat that alone reads n's output move n's operand itself, by one affine copy? */
+bool movement_joins(C *c, Graph *g, Node *n);
+
 #endif

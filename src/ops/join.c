@@ -87,7 +87,7 @@ static void cat_lower(C *c, Graph *g, Node *n) {
     int count;
     Value **part = joined(c, n, &count), *out = n->out[0];
     int dim = dim_wrap(c, n, node_int(n, "dim"), out->type.rank);
-    int64_t in_stride[MAX_RANK], out_stride[MAX_RANK], start = 0;
+    int64_t out_stride[MAX_RANK], start = 0;
     value_strides(out, out_stride);
     for (int i = 0; i < count; i++) {
         const Type *t = &part[i]->type;
@@ -98,9 +98,7 @@ static void cat_lower(C *c, Graph *g, Node *n) {
                             dtype_name(value_storage(out)));
             return;
         }
-        value_strides(part[i], in_stride);
-        lower_copy(c, g, n, part[i], 0, in_stride, out, start * out_stride[dim], out_stride,
-                   t->rank, t->dim);
+        lower_copy_whole(c, g, n, part[i], out, start * out_stride[dim], out_stride);
         start += t->dim[dim];
     }
 }
