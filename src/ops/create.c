@@ -238,6 +238,16 @@ static const Op rows[] = {
     CREATES("aten::empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, " OPTIONS
             ", MemoryFormat? memory_format=None) -> Tensor",
             sized_shape, zero_eval),
+    CREATES(
+        "aten::empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, " OPTIONS
+        ") -> Tensor",
+        sized_shape, zero_eval),
+    CREATES("aten::empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? "
+            "dtype=None, " OPTIONS ") -> Tensor",
+            sized_shape, zero_eval),
+    CREATES_LIKE("aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, "
+                 "ScalarType? dtype=None, " OPTIONS ") -> Tensor",
+                 new_shape, zero_eval, zero_decompose),
     CREATES_LIKE("aten::zeros_like(Tensor self, *, ScalarType? dtype=None, " OPTIONS
                  ", MemoryFormat? memory_format=None) -> Tensor",
                  like_shape, zero_eval, zero_decompose),

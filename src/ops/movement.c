@@ -388,6 +388,7 @@ NEAREST_FUNCTIONS(nearest2d, 2, false)
 NEAREST_FUNCTIONS(nearest3d, 3, false)
 NEAREST_FUNCTIONS(exact1d, 1, true)
 NEAREST_FUNCTIONS(exact2d, 2, true)
+NEAREST_FUNCTIONS(exact3d, 3, true)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
@@ -454,6 +455,12 @@ static const Op rows[] = {
     MOVES("aten::_upsample_nearest_exact2d.vec(Tensor input, SymInt[]? output_size, float[]? "
           "scale_factors) -> Tensor",
           exact2d),
+    MOVES("aten::_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? "
+          "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
+          exact3d),
+    MOVES("aten::_upsample_nearest_exact3d.vec(Tensor input, SymInt[]? output_size, float[]? "
+          "scale_factors) -> Tensor",
+          exact3d),
 };
 
 OPS_FAMILY(movement, rows);

@@ -508,6 +508,84 @@ static bool index_fill_choices(C *c, Graph *g, Node *n, Choices *x) {
 }
 WRITE_FUNCTIONS(index_fill, "index")
 
+/* One number everywhere, that may vary itself. */
+static bool index_fill_value_places(C *c, const Node *n, bool running, Places *p) {
+    Type over = node_in(n, "self")->type;
+    if (over.rank > 0)
+        over.dim[indexed_dim(c, n)] = type_count(&node_in(n, "index")->type);
+    p->source = node_in(n, "value");
+    if (type_count(&p->source->type) != 1)
+        return movement_refuse(c, n, "a value of %s",
+                               shape_text(c, p->source->type.rank, p->source->type.dim));
+    if (!places_along(c, n, running, &over, true, p))
+        return false;
+    p->from = NEW_ARRAY(c, int64_t, p->count + 1);
+    return true;
+}
+
+static bool index_fill_value_choices(C *c, Graph *g, Node *n, Choices *x) {
+    x->source = in_dtype_of_self(g, n, node_in(n, "value"));
+    return vector_choices(c, g, n, x);
+}
+WRITE_FUNCTIONS(index_fill_value, "index")
+
+/* ---- in row-major order -------------------------------------------------------------------------
+ */
+
+static bool no_choices(C *c, Graph *g, Node *n, Choices *x) {
+    (void)g;
+    (void)x;
+    return movement_refuse(c, n, "no integer form: its places depend on data");
+}
+
+static bool put_places(C *c, const Node *n, bool running, Places *p) {
+    const Array *at = index_data(c, node_in(n, "index"), running);
+    int64_t size = type_count(&node_in(n, "self")->type);
+    p->source = node_in(n, "source");
+    p->adds = node_bool(n, "accumulate");
+    p->count = at ? array_count(at) : 0;
+    if (!at || type_count(&p->source->type) != p->count)
+        return at ? movement_refuse(c, n, "as many indices as elements are needed") : false;
+    p->to = NEW_ARRAY(c, int64_t, p->count + 1);
+    p->from = NEW_ARRAY(c, int64_t, p->count + 1);
+    for (int64_t i = 0; i < p->count; i++) {
+        p->from[i] = i;
+        if ((p->to[i] = index_wrap(c, n, array_get_int(at, i), size)) < 0)
+            return false;
+    }
+    return true;
+}
+
+static bool put_choices(C *c, Graph *g, Node *n, Choices *x) {
+    return no_choices(c, g, n, x);
+}
+WRITE_FUNCTIONS(put, "index")
+
+/* Where the mask, spread over self, is set: the elements of source in their order. */
+static bool masked_scatter_places(C *c, const Node *n, bool running, Places *p) {
+    const Array *mask = index_data(c, node_in(n, "mask"), running);
+    const Type *self = &node_in(n, "self")->type;
+    int64_t size = type_count(self);
+    int64_t *from = broadcast_numbers(c, n, &node_in(n, "mask")->type, self);
+    p->source = node_in(n, "source");
+    p->to = NEW_ARRAY(c, int64_t, size + 1);
+    p->from = NEW_ARRAY(c, int64_t, size + 1);
+    for (int64_t i = 0; mask && from && i < size; i++)
+        if (array_get_int(mask, from[i]) != 0) {
+            p->from[p->count] = p->count;
+            p->to[p->count++] = i;
+        }
+    if (p->count > type_count(&p->source->type))
+        return movement_refuse(c, n, "%lld places for %lld elements", (long long)p->count,
+                               (long long)type_count(&p->source->type));
+    return mask && from;
+}
+
+static bool masked_scatter_choices(C *c, Graph *g, Node *n, Choices *x) {
+    return no_choices(c, g, n, x);
+}
+WRITE_FUNCTIONS(masked_scatter, "mask")
+
 /* ---- rows -------------------------------------------------------------------------------------
  */
 
@@ -534,6 +612,13 @@ static const Op rows[] = {
     WRITES("aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> "
            "Tensor",
            index_fill),
+    WRITES("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> "
+           "Tensor",
+           index_fill_value),
+    WRITES("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
+           put),
+    WRITES("aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+           masked_scatter),
 };
 
 OPS_FAMILY(put, rows);

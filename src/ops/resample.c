@@ -167,6 +167,81 @@ static void bilinear2d_lower(C *c, Graph *g, Node *n) {
     linear_lower_dims(c, g, n, 2);
 }
 
+/* ---- trilinear ------------------------------------------------------------------------------ */
+
+/* Bilinear over the last two dims, then along the first of the three with the plane as columns. */
+static void trilinear_decompose(C *c, Graph *g, Node *n) {
+    Value *x = movement_input(n);
+    Type t = x->type;
+    int64_t size[3];
+    double scale[3];
+    if (!upsample_sizes(c, n, 3, size, scale))
+        return;
+    int64_t planes[4] = {t.dim[0], t.dim[1] * t.dim[2], t.dim[3], t.dim[4]};
+    int64_t deep[4] = {t.dim[0], t.dim[1], t.dim[2], size[1] * size[2]};
+    int64_t depth[2] = {size[0], size[1] * size[2]};
+    int64_t out[5] = {t.dim[0], t.dim[1], size[0], size[1], size[2]};
+    Arg align = *node_arg(n, "align_corners"), none = arg_none();
+    x = MAKE("aten::view", arg_value(x), arg_ints(c, 4, planes));
+    x = MAKE("aten::upsample_bilinear2d", arg_value(x), arg_ints(c, 2, size + 1), align,
+             scale[1] > 0 ? arg_float(scale[1]) : none, scale[2] > 0 ? arg_float(scale[2]) : none);
+    x = MAKE("aten::view", arg_value(x), arg_ints(c, 4, deep));
+    x = MAKE("aten::upsample_bilinear2d", arg_value(x), arg_ints(c, 2, depth), align,
+             scale[0] > 0 ? arg_float(scale[0]) : none, none);
+    value_replace(g, n->out[0], MAKE("aten::view", arg_value(x), arg_ints(c, 5, out)));
+}
+
+/* ---- bicubic -------------------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t at[4];
+    float weight[4];
+} CubicTap;
+
+static float cubic_weight(float x) {
+    const float a = -0.75f;
+    x = fabsf(x);
+    return x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1 : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+}
+
+static CubicTap *cubic_taps(C *c, const Node *n, int64_t size, int64_t out, double scale) {
+    CubicTap *tap = NEW_ARRAY(c, CubicTap, out);
+    bool align = node_bool(n, "align_corners");
+    float step = align       ? out > 1 ? (float)(size - 1) / (float)(out - 1) : 0
+                 : scale > 0 ? (float)(1.0 / scale)
+                             : (float)size / (float)out;
+    for (int64_t k = 0; k < out; k++) {
+        float place = align ? step * (float)k : step * ((float)k + 0.5f) - 0.5f;
+        float first = floorf(place), t = place - first;
+        for (int i = 0; i < 4; i++) {
+            int64_t at = (int64_t)first - 1 + i;
+            tap[k].at[i] = at < 0 ? 0 : at >= size ? size - 1 : at;
+            tap[k].weight[i] = cubic_weight(t + 1 - (float)i);
+        }
+    }
+    return tap;
+}
+
+static void bicubic2d_eval(C *c, Node *n) {
+    const Array *in = eval_movement_input(c, n);
+    Array *out = eval_out(c, n, 0);
+    int64_t size[2], in_h = in->dim[2], in_w = in->dim[3];
+    double scale[2];
+    if (!upsample_sizes(c, n, 2, size, scale))
+        return;
+    CubicTap *row = cubic_taps(c, n, in_h, size[0], scale[0]);
+    CubicTap *column = cubic_taps(c, n, in_w, size[1], scale[1]);
+    float *y = out->data;
+    for (int64_t i = 0; i < array_count(out); i++) {
+        const CubicTap *r = &row[i / size[1] % size[0]], *k = &column[i % size[1]];
+        const float *x = (const float *)in->data + i / (size[0] * size[1]) * in_h * in_w;
+        float sum = 0;
+        for (int a = 0; a < 16; a++)
+            sum += r->weight[a / 4] * k->weight[a % 4] * x[r->at[a / 4] * in_w + k->at[a % 4]];
+        y[i] = sum;
+    }
+}
+
 /* ---- grid sampling -------------------------------------------------------------------------- */
 
 enum { SAMPLE_BILINEAR, SAMPLE_NEAREST };
@@ -257,6 +332,23 @@ static const Op rows[] = {
     RESAMPLES("aten::upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool "
               "align_corners, float[]? scale_factors) -> Tensor",
               bilinear2d),
+    {.schema = "aten::upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool "
+               "align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) "
+               "-> Tensor",
+     COMPOSITE(trilinear_decompose)},
+    {.schema = "aten::upsample_trilinear3d.vec(Tensor input, SymInt[]? output_size, bool "
+               "align_corners, float[]? scale_factors) -> Tensor",
+     COMPOSITE(trilinear_decompose)},
+    {.schema = "aten::upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, "
+               "float? scales_h=None, float? scales_w=None) -> Tensor",
+     .shape = bilinear2d_shape,
+     .eval = bicubic2d_eval,
+     .no_integer_form = "use bilinear or nearest"},
+    {.schema = "aten::upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, bool "
+               "align_corners, float[]? scale_factors) -> Tensor",
+     .shape = bilinear2d_shape,
+     .eval = bicubic2d_eval,
+     .no_integer_form = "use bilinear or nearest"},
     SAMPLES_GRID("aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int "
                  "padding_mode, bool align_corners) -> Tensor"),
     SAMPLES_GRID("aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int "

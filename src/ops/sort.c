@@ -97,6 +97,91 @@ static void topk_eval(C *c, Node *n) {
                node_bool(n, "largest"), eval_out(c, n, 0), eval_out(c, n, 1));
 }
 
+static void msort_shape(C *c, Node *n) {
+    (void)c;
+    const Type *t = &node_in(n, "self")->type;
+    node_set_type(n, 0, t->dtype, t->rank, t->dim);
+}
+
+static void msort_eval(C *c, Node *n) {
+    const Array *in = eval_in(c, n, "self");
+    rank_lines(c, in, 0, in->rank > 0 ? in->dim[0] : 1, false, eval_out(c, n, 0), NULL);
+}
+
+/* ---- one element of the order -----------------------------------------------------------------
+ */
+
+/* The type of a reduction along dim. */
+static void pick_shape(C *c, Node *n) {
+    Type t = node_in(n, "self")->type;
+    int dim = ranked_dim(c, n);
+    if (t.rank > 0 && t.dim[dim] == 0)
+        movement_refuse(c, n, "a dimension of 0 elements");
+    if (t.rank > 0 && node_bool(n, "keepdim"))
+        t.dim[dim] = 1;
+    else if (t.rank > 0) {
+        for (int d = dim; d + 1 < t.rank; d++)
+            t.dim[d] = t.dim[d + 1];
+        t.rank--;
+    }
+    node_set_type(n, 0, t.dtype, t.rank, t.dim);
+    node_set_type(n, 1, DT_I64, t.rank, t.dim);
+}
+
+/* The k-th (from 0) of each line, or NaN if there is one. */
+static void pick(C *c, const Array *in, int dim, int64_t k, Array *values, Array *indices) {
+    int64_t dims[MAX_RANK], size = in->rank > 0 ? in->dim[dim] : 1, inner = 1;
+    for (int d = 0; d < in->rank; d++) {
+        dims[d] = in->dim[d];
+        inner *= d > dim ? in->dim[d] : 1;
+    }
+    Array *sorted = array_new(c, in->dtype, in->rank, dims);
+    Array *order = array_new(c, DT_I64, in->rank, dims);
+    rank_lines(c, in, dim, size, false, sorted, order);
+    for (int64_t i = 0; i < array_count(values); i++) {
+        int64_t line = i / inner * size * inner + i % inner, last = line + (size - 1) * inner;
+        bool nan = isnan(array_get(sorted, last)); /* NaN sorts last */
+        int64_t at = nan ? last : line + k * inner;
+        elements_copy(values, i, sorted, at, 1);
+        if (indices)
+            array_set_int(indices, i, array_get_int(order, at));
+    }
+}
+
+static void kthvalue_shape(C *c, Node *n) {
+    const Type *t = &node_in(n, "self")->type;
+    int64_t k = node_int(n, "k"), size = t->rank > 0 ? t->dim[ranked_dim(c, n)] : 1;
+    if (k < 1 || k > size)
+        movement_refuse(c, n, "element %lld of %lld", (long long)k, (long long)size);
+    pick_shape(c, n);
+}
+
+static void kthvalue_eval(C *c, Node *n) {
+    const Array *in = eval_in(c, n, "self");
+    pick(c, in, ranked_dim(c, n), node_int(n, "k") - 1, eval_out(c, n, 0), eval_out(c, n, 1));
+}
+
+static void median_dim_eval(C *c, Node *n) {
+    const Array *in = eval_in(c, n, "self");
+    int dim = ranked_dim(c, n);
+    int64_t size = in->rank > 0 ? in->dim[dim] : 1;
+    pick(c, in, dim, (size - 1) / 2, eval_out(c, n, 0), eval_out(c, n, 1));
+}
+
+static void median_shape(C *c, Node *n) {
+    const Type *t = &node_in(n, "self")->type;
+    if (type_count(t) == 0)
+        movement_refuse(c, n, "no elements");
+    node_set_type(n, 0, t->dtype, 0, NULL);
+}
+
+static void median_eval(C *c, Node *n) {
+    Array flat = *eval_in(c, n, "self");
+    flat.dim[0] = array_count(&flat);
+    flat.rank = 1;
+    pick(c, &flat, 0, (flat.dim[0] - 1) / 2, eval_out(c, n, 0), NULL);
+}
+
 #define RANKS(text, op)                                                                            \
     {                                                                                              \
         .schema = text, .shape = op##_shape, .eval = op##_eval, .quant = {.out = {Q_SAME}},        \
@@ -122,6 +207,17 @@ static const Op rows[] = {
     RANKS("aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> "
           "(Tensor values, Tensor indices)",
           topk),
+    RANKS("aten::msort(Tensor self) -> Tensor", msort),
+    RANKS("aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor "
+          "values, Tensor indices)",
+          kthvalue),
+    {.schema = "aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, "
+               "Tensor indices)",
+     .shape = pick_shape,
+     .eval = median_dim_eval,
+     .quant = {.out = {Q_SAME}},
+     .no_integer_form = "the order of its elements depends on data"},
+    RANKS("aten::median(Tensor self) -> Tensor", median),
 };
 
 OPS_FAMILY(sort, rows);

@@ -127,6 +127,21 @@ static bool view_picture(C *c, const Node *n, int k, Strided *s) {
 }
 PICTURE_FUNCTIONS(view)
 
+/* The bits as another dtype: only where nothing changes. */
+static void view_dtype_shape(C *c, Node *n) {
+    const Type *t = &movement_input(n)->type;
+    const Arg *dtype = node_arg(n, "dtype");
+    if (dtype->kind != ARG_DTYPE || dtype->u.dtype != t->dtype)
+        movement_refuse(c, n, "no integer form: bits of %s as %s", dtype_name(t->dtype),
+                        dtype->kind == ARG_DTYPE ? dtype_name(dtype->u.dtype) : "None");
+    n->out[0]->type = *t;
+}
+
+static void view_dtype_eval(C *c, Node *n) {
+    const Array *in = eval_movement_input(c, n);
+    elements_copy(eval_out(c, n, 0), 0, in, 0, array_count(in));
+}
+
 static bool reshape_picture(C *c, const Node *n, int k, Strided *s) {
     (void)k;
     return sizes_picture(c, n, "shape", s);
@@ -576,6 +591,7 @@ PICTURE_FUNCTIONS(as_strided)
 
 static const Op rows[] = {
     VIEW("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", view, 0),
+    VIEW("aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", view_dtype, 0),
     VIEW("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", view, 0),
     VIEW("aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)", view,
          0),
