@@ -51,17 +51,38 @@ static const char *grid_text(C *c, const Value *v) {
     return text_string(&t);
 }
 
+/* Names come from archives: none may end the comment that it stands in. */
+const char *comment_text(C *c, const char *s) {
+    char *safe = c_strdup(c, s ? s : "");
+    for (char *p = safe; *p; p++) {
+        if ((unsigned char)*p < ' ' || *p == 0x7f || *p == '\\')
+            *p = '?';
+        if (p > safe && ((p[-1] == '*' && *p == '/') || (p[-1] == '/' && *p == '*')))
+            *p = '?';
+    }
+    return safe;
+}
+
+static const char *region_name(int region) {
+    return region == CTN_STATE ? "CTN_STATE" : region == CTN_WEIGHTS ? "CTN_WEIGHTS" : "CTN_ARENA";
+}
+
 static void add_boundary(Text *t, C *c, const Graph *g, const char *kind, int k, const Arg *arg,
                          const char *name) {
     if (arg->kind != ARG_VALUE)
         return;
     const Value *v = arg->u.value;
+    name = comment_text(c, name);
+    if (!v->buffer) {
+        text_add(t, "/* %s %d, \"%s\": nothing reads it */\n\n", kind, k, name);
+        return;
+    }
     const char *upper = upper_name(c, g->name), *KIND = upper_name(c, kind);
     const char *type = c_type_name(value_storage(v));
     bool moved = !value_order_is_identity(v);
-    text_add(t, "/* %s %d, \"%s\": %s%s%s%s */\n", kind, k, name ? name : "",
-             dtype_name(value_storage(v)), shape_text(c, v->type.rank, v->type.dim),
-             moved ? ", stored channels last" : "", grid_text(c, v));
+    text_add(t, "/* %s %d, \"%s\": %s%s%s%s */\n", kind, k, name, dtype_name(value_storage(v)),
+             shape_text(c, v->type.rank, v->type.dim), moved ? ", stored channels last" : "",
+             grid_text(c, v));
     text_add(t, "#define %s_%s%d_OFFSET %lldu\n", upper, KIND, k,
              (long long)(v->buffer->offset + v->buffer_offset));
     text_add(t, "#define %s_%s%d_BYTES %lldu\n", upper, KIND, k, (long long)value_bytes(v));
@@ -72,18 +93,27 @@ static void add_boundary(Text *t, C *c, const Graph *g, const char *kind, int k,
                  v->grid->part[0].zero_point);
     }
     text_add(t, "static inline %s *%s_%s%d(const %s_t *self) {\n", type, g->name, kind, k, g->name);
-    text_add(t, "    return (%s *)(void *)(self->frame.base[CTN_ARENA] + %s_%s%d_OFFSET);\n}\n\n",
-             type, upper, KIND, k);
+    text_add(t, "    return (%s *)(void *)(self->frame.base[%s] + %s_%s%d_OFFSET);\n}\n\n", type,
+             region_name(v->buffer->region), upper, KIND, k);
 }
 
 static void add_functions(Text *t, const Graph *g, const char *upper) {
     const char *n = g->name;
-    text_add(t,
-             "/* Binds an instance to its memory: arena and state, 16-byte aligned, of at least\n"
-             " * %s_ARENA_BYTES and %s_STATE_BYTES. Instances that never run at the same time\n"
-             " * may share an arena. The state is reset. */\n",
-             upper, upper);
-    text_add(t, "void %s_init(%s_t *self, void *arena, void *state);\n\n", n, n);
+    text_add(
+        t,
+        "/* Binds an instance to its memory: arena and state, 16-byte aligned, of at least\n"
+        " * %s_ARENA_BYTES and %s_STATE_BYTES. Instances that never run at the\n"
+        " * same time may share an arena. The state is reset. Returns 0, or -1 when the memory\n"
+        " * is not aligned: then nothing is bound. */\n",
+        upper, upper);
+    text_add(t, "int %s_init(%s_t *self, void *arena, void *state);\n\n", n, n);
+    text_add(
+        t,
+        "/* The same for an arena that is an array: one that is too small does not compile. */\n"
+        "#define %s_INIT(self, arena, state) \\\n"
+        "    ((void)sizeof(char[sizeof(arena) >= %s_ARENA_BYTES ? 1 : -1]), \\\n"
+        "     %s_init(self, arena, state))\n\n",
+        upper, upper, n);
     text_add(t, "/* The state as it was before the first run. */\nvoid %s_reset(%s_t *self);\n\n",
              n, n);
     text_add(t,
@@ -92,11 +122,20 @@ static void add_functions(Text *t, const Graph *g, const char *upper) {
              n, n);
     text_add(t, "/* Call k of %s_CALL_COUNT alone: a run is all of them in order. */\n", upper);
     text_add(t, "void %s_call(const %s_t *self, int k);\n\n", n, n);
-    text_add(t, "/* Memory for one instance, unless %s_OWN_MEMORY is defined for the .c file. */\n",
-             upper);
-    text_add(t, "extern uint8_t %s_arena[%s_ARENA_BYTES];\n", n, upper);
+}
+
+/* The arrays that the .c file defines. A larger arena may be asked for, a smaller one is refused
+ * when the .c file is compiled. */
+static void add_memory(Text *t, const Graph *g, const char *upper) {
+    text_add(t,
+             "/* Memory for one instance, unless %s_OWN_MEMORY is defined for the .c file.\n"
+             " * %s_ARENA_SIZE may be defined larger than what is needed. */\n",
+             upper, upper);
+    text_add(t, "#ifndef %s_ARENA_SIZE\n#define %s_ARENA_SIZE %s_ARENA_BYTES\n#endif\n", upper,
+             upper, upper);
+    text_add(t, "extern uint8_t %s_arena[%s_ARENA_SIZE];\n", g->name, upper);
     if (g->state_bytes)
-        text_add(t, "extern uint8_t %s_state[%s_STATE_BYTES];\n", n, upper);
+        text_add(t, "extern uint8_t %s_state[%s_STATE_BYTES];\n", g->name, upper);
     text_add(t, "\n");
 }
 
@@ -119,6 +158,7 @@ const char *c_header(C *c, const Graph *g, const Options *o) {
     text_add(&t, "/* One instance. */\ntypedef struct {\n    CtnFrame frame;\n} %s_t;\n\n",
              g->name);
     add_functions(&t, g, upper);
+    add_memory(&t, g, upper);
     for (int i = 0; i < g->input_count; i++)
         add_boundary(&t, c, g, "input", i, &g->input[i], g->input_name ? g->input_name[i] : NULL);
     for (int i = 0; i < g->output_count; i++)

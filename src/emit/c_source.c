@@ -169,18 +169,18 @@ static const char *field_text(C *c, const Graph *g, const Call *call, const Kern
 static void add_call_comment(Text *t, C *c, const Graph *g, const Call *call) {
     text_add(t, "/* %d: ", call->index);
     for (int i = 0; i < call->origins.count; i++)
-        text_add(t, "%s%s", i ? " + " : "", g->archive[call->origins.id[i]].name);
+        text_add(t, "%s%s", i ? " + " : "", comment_text(c, g->archive[call->origins.id[i]].name));
     if (call->origins.count == 0)
-        text_add(t, "%s", call->name);
+        text_add(t, "%s", comment_text(c, call->name));
     if (call->node && call->node->out_count) {
         const Value *out = node_result(call->node);
         text_add(t, " -> %s%s", dtype_name(value_storage(out)),
                  shape_text(c, out->type.rank, out->type.dim));
     }
     if (call->node && call->node->loc.module)
-        text_add(t, ", in %s", call->node->loc.module);
+        text_add(t, ", in %s", comment_text(c, call->node->loc.module));
     if (call->node && call->node->loc.file && call->node->loc.line)
-        text_add(t, ", %s:%d", call->node->loc.file, call->node->loc.line);
+        text_add(t, ", %s:%d", comment_text(c, call->node->loc.file), call->node->loc.line);
     text_add(t, " */\n");
 }
 
@@ -259,9 +259,10 @@ static const char *call_text(C *c, const Graph *g, const Call *call) {
     const Strip *s = strip_of(g, call);
     if (!s)
         return c_format(c, "%s(&call%d, &self->frame); /* %s */", call->variant->symbol,
-                        call->index, call->name);
+                        call->index, comment_text(c, call->name));
     if (call == s->last)
-        return c_format(c, "strip%d(&self->frame); /* to %s */", s->first->index, call->name);
+        return c_format(c, "strip%d(&self->frame); /* to %s */", s->first->index,
+                        comment_text(c, call->name));
     return NULL;
 }
 
@@ -285,14 +286,14 @@ static void add_dispatch(Text *t, C *c, const Graph *g) {
 
 /* What a state holds before the first run; NULL if that is all zeros. */
 static const Array *initial_state(const State *s) {
-    const Array *a = s->before->constant;
+    const Array *a = s->before->initial;
     for (int64_t k = 0; a && k < array_bytes(a); k++)
         if (((const char *)a->data)[k] != 0)
             return a;
     return NULL;
 }
 
-static void add_reset(Text *t, const Graph *g) {
+static void add_reset(Text *t, C *c, const Graph *g) {
     for (int i = 0; i < g->state_count; i++) {
         const Array *a = initial_state(&g->state[i]);
         if (!a)
@@ -308,7 +309,8 @@ static void add_reset(Text *t, const Graph *g) {
     for (int i = 0; i < g->state_count; i++) {
         const Value *v = g->state[i].before;
         text_add(t, "    for (uint32_t i = 0; i < %lldu; i++) /* %s */\n",
-                 (long long)value_bytes(v), g->state[i].fqn ? g->state[i].fqn : v->name);
+                 (long long)value_bytes(v),
+                 comment_text(c, g->state[i].fqn ? g->state[i].fqn : v->name));
         text_add(t, "        self->frame.base[CTN_STATE][%lldu + i] = ",
                  (long long)(v->buffer->offset + v->buffer_offset));
         if (initial_state(&g->state[i]))
@@ -322,19 +324,22 @@ static void add_reset(Text *t, const Graph *g) {
 static void add_init(Text *t, const Graph *g, const char *upper, bool has_weights) {
     text_add(t, "#ifndef %s_ARENA_SECTION\n#define %s_ARENA_SECTION\n#endif\n", upper, upper);
     text_add(t, "#ifndef %s_OWN_MEMORY\n", upper);
-    text_add(t, "%s_ARENA_SECTION _Alignas(16) uint8_t %s_arena[%s_ARENA_BYTES];\n", upper, g->name,
+    text_add(t, "_Static_assert(%s_ARENA_SIZE >= %s_ARENA_BYTES, \"the arena is too small\");\n",
+             upper, upper);
+    text_add(t, "%s_ARENA_SECTION _Alignas(16) uint8_t %s_arena[%s_ARENA_SIZE];\n", upper, g->name,
              upper);
     if (g->state_bytes)
         text_add(t, "_Alignas(16) uint8_t %s_state[%s_STATE_BYTES];\n", g->name, upper);
     text_add(t, "#endif\n\n");
-    text_add(t, "void %s_init(%s_t *self, void *arena, void *state) {\n", g->name, g->name);
+    text_add(t, "int %s_init(%s_t *self, void *arena, void *state) {\n", g->name, g->name);
+    text_add(t, "    if ((((uintptr_t)arena | (uintptr_t)state) & 15) != 0)\n        return -1;\n");
     text_add(t, "    self->frame.base[CTN_ARENA] = arena;\n");
     text_add(t, "    self->frame.base[CTN_STATE] = state;\n");
     if (has_weights)
         text_add(t, "    self->frame.base[CTN_WEIGHTS] = (uint8_t *)&weights; /* only read */\n");
     else
         text_add(t, "    self->frame.base[CTN_WEIGHTS] = 0; /* no constants */\n");
-    text_add(t, "    %s_reset(self);\n}\n\n", g->name);
+    text_add(t, "    %s_reset(self);\n    return 0;\n}\n\n", g->name);
 }
 
 const char *c_source(C *c, const Graph *g, const Options *o) {
@@ -349,7 +354,7 @@ const char *c_source(C *c, const Graph *g, const Options *o) {
         text_add(&t, "#define WEIGHT(member) CTN_REF(CTN_WEIGHTS, offsetof(Weights, member))\n\n");
     for (const Call *call = g->first_call; call; call = call->next)
         add_call(&t, c, g, call);
-    add_reset(&t, g);
+    add_reset(&t, c, g);
     add_init(&t, g, upper, has_weights);
     for (int i = 0; i < g->strip_count; i++)
         add_strip(&t, c, &g->strip[i]);
