@@ -152,8 +152,10 @@ static Grid *boundary_grid(C *c, const Grid *grid, IoType io) {
     other->part = c_memdup(c, grid->part, sizeof *grid->part);
     other->dtype = want;
     other->bits = want == DT_I8 ? 8 : 16;
-    double ratio = want == DT_I8 ? 256 : 1.0 / 256;
-    other->part[0].scale *= ratio;
+    /* int8 has a zero point anywhere in its range: int16, symmetric, must reach both its ends */
+    int32_t zero = grid->part[0].zero_point;
+    int32_t far = zero + 128 > 127 - zero ? zero + 128 : 127 - zero;
+    other->part[0].scale *= want == DT_I8 ? 256 : far / 32767.0;
     other->part[0].zero_point = 0;
     return other;
 }
