@@ -91,6 +91,14 @@ const Arg *node_arg(const Node *n, const char *name) {
     return &n->arg[node_arg_index(n, name)];
 }
 
+bool node_takes(const Node *n, const char *name) {
+    const Schema *s = op_schema(n->op);
+    for (int i = 0; i < s->arg_count; i++)
+        if (strcmp(s->arg[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 bool node_has(const Node *n, const char *name) {
     return node_arg(n, name)->kind != ARG_NONE;
 }

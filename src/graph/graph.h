@@ -295,6 +295,7 @@ bool graph_sort(Graph *g);
  * the value's kind is checked against the schema at import, so these cannot fail on user data. */
 int node_arg_index(const Node *n, const char *name);
 const Arg *node_arg(const Node *n, const char *name);
+bool node_takes(const Node *n, const char *name); /* the schema has such an argument */
 bool node_has(const Node *n, const char *name);  /* given and not None */
 Value *node_in(const Node *n, const char *name); /* NULL when None or a number */
 int64_t node_int(const Node *n, const char *name);

@@ -16,14 +16,6 @@ static bool refuse(C *c, const Node *n, const char *what) {
     return false;
 }
 
-static bool has_arg(const Node *n, const char *name) {
-    const Schema *s = op_schema(n->op);
-    for (int i = 0; i < s->arg_count; i++)
-        if (strcmp(s->arg[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 static bool attention_read(C *c, const Node *n, Attention *a) {
     *a = (Attention){node_in(n, "query"), node_in(n, "key"), node_in(n, "value"), 0, 0, 0, 1};
     const Type *q = &a->query->type, *k = &a->key->type, *v = &a->value->type;
@@ -35,7 +27,7 @@ static bool attention_read(C *c, const Node *n, Attention *a) {
     a->width = q->dim[q->rank - 1];
     if (node_double(n, "dropout_p") != 0)
         return refuse(c, n, "dropout_p is not 0 (call model.eval() before the export)");
-    if (!has_arg(n, "enable_gqa") || !node_bool(n, "enable_gqa"))
+    if (!node_takes(n, "enable_gqa") || !node_bool(n, "enable_gqa"))
         return true;
     int64_t heads = q->rank == 4 ? q->dim[1] : 0, shared = k->rank == 4 ? k->dim[1] : 0;
     if (heads == 0 || shared == 0 || heads % shared != 0 || v->rank != 4 || v->dim[1] != shared)

@@ -24,21 +24,13 @@ typedef struct {
 
 /* ---- reading arguments ---------------------------------------------------------------------- */
 
-static bool has_arg(const Node *n, const char *name) {
-    const Schema *s = op_schema(n->op);
-    for (int i = 0; i < s->arg_count; i++)
-        if (strcmp(s->arg[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 static bool is_internal(const Node *n) {
     return strncmp(op_schema(n->op)->name, "corten::", 8) == 0;
 }
 
 static bool conv_is_transposed(const Node *n) {
     return strstr(op_schema(n->op)->name, "conv_transpose") ||
-           (has_arg(n, "transposed") && node_bool(n, "transposed"));
+           (node_takes(n, "transposed") && node_bool(n, "transposed"));
 }
 
 /* A list of `lists` ints (or one for all) at the last axes of `out`, each in low..LIST_LIMIT. */
@@ -99,7 +91,7 @@ static bool conv_padding(C *c, const Node *n, int lists, Conv *v) {
 
 static bool conv_output_padding(C *c, const Node *n, int lists, Conv *v) {
     int64_t more[AXES] = {0};
-    if (!v->transposed || !has_arg(n, "output_padding"))
+    if (!v->transposed || !node_takes(n, "output_padding"))
         return true;
     if (!conv_list(c, n, "output_padding", lists, 0, more))
         return false;

@@ -5,14 +5,6 @@
 
 #include <string.h>
 
-static bool has_arg(const Node *n, const char *name) {
-    const Schema *s = op_schema(n->op);
-    for (int i = 0; i < s->arg_count; i++)
-        if (strcmp(s->arg[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* ---- batch norm ----------------------------------------------------------------------------- */
 
 typedef struct {
@@ -36,11 +28,11 @@ static bool batch_norm_read(C *c, const Node *n, BatchNorm *b) {
     b->bias = node_in(n, "bias");
     b->mean = node_in(n, "running_mean");
     b->var = node_in(n, "running_var");
-    b->eps = node_double(n, has_arg(n, "epsilon") ? "epsilon" : "eps");
+    b->eps = node_double(n, node_takes(n, "epsilon") ? "epsilon" : "eps");
     if (b->x->type.rank < 2 || !dtype_is_float(b->x->type.dtype))
         return refuse(c, n, "needs a float input of rank 2 or more");
     b->channels = b->x->type.dim[1];
-    if (has_arg(n, "training") && node_bool(n, "training"))
+    if (node_takes(n, "training") && node_bool(n, "training"))
         return refuse(c, n, "training=True (call model.eval() before the export)");
     if (!b->mean || !b->var)
         return refuse(c, n, "has no running statistics");
@@ -137,7 +129,7 @@ typedef struct {      /* how a node's input is seen: as outer x group x inner */
 static Norm norm_read(const Node *n) {
     const Type *x = &node_in(n, "input")->type;
     Norm v = {.outer = 1, .count = 1, .groups = 1, .centered = true, .eps = node_double(n, "eps")};
-    if (has_arg(n, "groups")) {
+    if (node_takes(n, "groups")) {
         v.groups = node_int(n, "groups");
         v.channels = x->dim[1] / v.groups;
         v.outer = x->dim[0] * v.groups;
@@ -323,7 +315,8 @@ static bool normalized_fits(C *c, const Node *n, int *rank) {
     bool fits = *rank >= 1 && *rank <= x->rank && dtype_is_float(x->dtype) && type_count(x) > 0;
     for (int k = 0; fits && k < *rank; k++)
         fits = dim[k] == x->dim[x->rank - *rank + k];
-    const Value *part[2] = {node_in(n, "weight"), has_arg(n, "bias") ? node_in(n, "bias") : NULL};
+    const Value *part[2] = {node_in(n, "weight"),
+                            node_takes(n, "bias") ? node_in(n, "bias") : NULL};
     for (int p = 0; fits && p < 2; p++)
         fits = !part[p] || (part[p]->type.rank == *rank &&
                             memcmp(part[p]->type.dim, dim, sizeof *dim * (size_t)*rank) == 0);
@@ -331,7 +324,7 @@ static bool normalized_fits(C *c, const Node *n, int *rank) {
 }
 
 static Arg optional_arg(const Node *n, const char *name) {
-    return has_arg(n, name) && node_in(n, name) ? arg_value(node_in(n, name)) : arg_none();
+    return node_takes(n, name) && node_in(n, name) ? arg_value(node_in(n, name)) : arg_none();
 }
 
 static void layer_norm_decompose(C *c, Graph *g, Node *n) {
@@ -364,7 +357,7 @@ static bool groups_fit(C *c, const Node *n, int64_t groups) {
 }
 
 static void group_norm_decompose(C *c, Graph *g, Node *n) {
-    int64_t groups = node_int(n, has_arg(n, "group") ? "group" : "num_groups");
+    int64_t groups = node_int(n, node_takes(n, "group") ? "group" : "num_groups");
     Value *x = node_in(n, "input");
     if (!groups_fit(c, n, groups))
         return;

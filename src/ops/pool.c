@@ -15,21 +15,13 @@ typedef struct {
     int64_t before[PLANE], after[PLANE];
 } Pool;
 
-static bool has_arg(const Node *n, const char *name) {
-    const Schema *s = op_schema(n->op);
-    for (int i = 0; i < s->arg_count; i++)
-        if (strcmp(s->arg[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* ---- ATen's arguments ----------------------------------------------------------------------- */
 
 /* `spatial` ints within low..LIST_LIMIT; an empty list takes `otherwise`. */
 static bool pool_list(C *c, const Node *n, const char *name, int spatial, int64_t low,
                       const int64_t *otherwise, int64_t *out) {
     int64_t any[3];
-    if (otherwise && (!has_arg(n, name) || node_ints(n, name, any, 3) == 0))
+    if (otherwise && (!node_takes(n, name) || node_ints(n, name, any, 3) == 0))
         memcpy(out, otherwise, (size_t)spatial * sizeof *out);
     else
         node_ints_spread(n, name, out, spatial);
@@ -188,10 +180,10 @@ static Value *avg_node(C *c, Graph *g, Node *n, Value *x, const PoolArgs *p, boo
 }
 
 static bool avg_divisor(C *c, const Node *n, int64_t *divisor) {
-    *divisor = has_arg(n, "divisor_override") && node_has(n, "divisor_override")
+    *divisor = node_takes(n, "divisor_override") && node_has(n, "divisor_override")
                    ? node_int(n, "divisor_override")
                    : 0;
-    if (*divisor == 0 && has_arg(n, "divisor_override") && node_has(n, "divisor_override")) {
+    if (*divisor == 0 && node_takes(n, "divisor_override") && node_has(n, "divisor_override")) {
         diag_error(c, DIAG_MODEL, &n->loc, "divisor_override must not be 0");
         return false;
     }
@@ -261,7 +253,7 @@ static void places3d(C *c, Graph *g, Node *n, Value *x, const PoolArgs *p) {
 }
 
 static void pool3d_decompose(C *c, Graph *g, Node *n) {
-    bool average = has_arg(n, "count_include_pad");
+    bool average = node_takes(n, "count_include_pad");
     PoolArgs p;
     int64_t divisor = 0;
     if (!pool_args(c, n, 3, &p) || (average && !avg_divisor(c, n, &divisor)))
@@ -359,7 +351,7 @@ static Pool pool_read(const Node *n) {
     p.in[1] = x->dim[x->rank - 1];
     for (int i = 0; i < PLANE; i++)
         p.kernel[i] = p.stride[i] = p.dilation[i] = 1;
-    if (has_arg(n, "kernel_size")) {
+    if (node_takes(n, "kernel_size")) {
         int64_t side[4];
         node_ints_spread(n, "kernel_size", p.kernel, PLANE);
         node_ints_spread(n, "stride", p.stride, PLANE);
@@ -369,11 +361,11 @@ static Pool pool_read(const Node *n) {
             p.after[i] = side[2 * i + 1];
         }
     }
-    if (has_arg(n, "dilation"))
+    if (node_takes(n, "dilation"))
         node_ints_spread(n, "dilation", p.dilation, PLANE);
-    if (has_arg(n, "output_size"))
+    if (node_takes(n, "output_size"))
         node_ints_spread(n, "output_size", p.out, PLANE);
-    for (int i = 0; i < PLANE && !has_arg(n, "output_size"); i++)
+    for (int i = 0; i < PLANE && !node_takes(n, "output_size"); i++)
         p.out[i] = (p.in[i] + p.before[i] + p.after[i] - p.dilation[i] * (p.kernel[i] - 1) - 1) /
                        p.stride[i] +
                    1;

@@ -12,14 +12,6 @@ typedef struct {
     int64_t inner, channels; /* element i belongs to channel i / inner % channels */
 } Affine;
 
-static bool has_arg(const Node *n, const char *name) {
-    const Schema *s = op_schema(n->op);
-    for (int i = 0; i < s->arg_count; i++)
-        if (strcmp(s->arg[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* A number that some overloads give as a tensor of one element. */
 static double number(C *c, const Node *n, const char *name) {
     return node_arg(n, name)->kind == ARG_VALUE ? array_get(eval_in(c, n, name), 0)
@@ -28,7 +20,7 @@ static double number(C *c, const Node *n, const char *name) {
 
 static Affine affine_read(C *c, const Node *n, const Array *x) {
     Affine a = {.inner = 1, .channels = 1};
-    if (!has_arg(n, "axis")) {
+    if (!node_takes(n, "axis")) {
         a.scale = number(c, n, "scale");
         a.zero_point = number(c, n, "zero_point");
         return a;
@@ -91,7 +83,7 @@ static void eval_dequantize(C *c, Node *n) {
 static void lower_reinterpret(C *c, Graph *g, Node *n) {
     Value *in = node_in(n, "input"), *out = n->out[0];
     DType from = value_storage(in), to = value_storage(out);
-    if (from != to || has_arg(n, "axis"))
+    if (from != to || node_takes(n, "axis"))
         diag_error(c, DIAG_MODEL, &n->loc, "integers of type %s cannot be read as %s here",
                    dtype_name(from), dtype_name(to));
     else

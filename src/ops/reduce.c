@@ -413,16 +413,8 @@ static void cumsum_lower(C *c, Graph *g, Node *n) {
 
 /* ---- ATen's rows ---------------------------------------------------------------------------- */
 
-static bool has_arg(const Node *n, const char *name) {
-    const Schema *s = op_schema(n->op);
-    for (int i = 0; i < s->arg_count; i++)
-        if (strcmp(s->arg[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 static bool keepdim_of(const Node *n) {
-    return has_arg(n, "keepdim") && node_bool(n, "keepdim");
+    return node_takes(n, "keepdim") && node_bool(n, "keepdim");
 }
 
 static Value *convert(Graph *g, Node *n, Value *x, DType dtype) {
@@ -432,7 +424,7 @@ static Value *convert(Graph *g, Node *n, Value *x, DType dtype) {
 /* The operand in the dtype that the sum has: `dtype`, its own if float, else int64. */
 static Value *summand(Graph *g, Node *n) {
     Value *x = node_in(n, "self");
-    if (has_arg(n, "dtype") && node_arg(n, "dtype")->kind == ARG_DTYPE)
+    if (node_takes(n, "dtype") && node_arg(n, "dtype")->kind == ARG_DTYPE)
         return convert(g, n, x, node_arg(n, "dtype")->u.dtype);
     return dtype_is_float(x->type.dtype) ? x : convert(g, n, x, DT_I64);
 }
@@ -464,7 +456,7 @@ static Value *mean_node(C *c, Graph *g, Node *n, Value *x, const Dims *d, bool k
 
 static Value *mean_operand(Graph *g, Node *n) {
     Value *x = node_in(n, "self");
-    if (has_arg(n, "dtype") && node_arg(n, "dtype")->kind == ARG_DTYPE)
+    if (node_takes(n, "dtype") && node_arg(n, "dtype")->kind == ARG_DTYPE)
         return convert(g, n, x, node_arg(n, "dtype")->u.dtype);
     return x;
 }
@@ -477,7 +469,7 @@ static void mean_decompose(C *c, Graph *g, Node *n) {
 
 /* How much less than the count a variance divides by. */
 static double correction_of(const Node *n) {
-    if (has_arg(n, "unbiased"))
+    if (node_takes(n, "unbiased"))
         return node_bool(n, "unbiased");
     return node_has(n, "correction") ? node_double(n, "correction") : 1;
 }
@@ -577,7 +569,7 @@ static Value *slice(Graph *g, Node *n, Value *x, int dim, int64_t start, int64_t
 static void prod_decompose(C *c, Graph *g, Node *n) {
     Value *x = summand(g, n);
     int64_t all = -1;
-    bool flat = !has_arg(n, "dim") || x->type.rank == 0;
+    bool flat = !node_takes(n, "dim") || x->type.rank == 0;
     if (flat)
         x = MAKE("aten::reshape", arg_value(x), arg_ints(c, 1, &all));
     int dim = flat ? 0 : dim_wrap(c, n, node_int(n, "dim"), x->type.rank);
@@ -624,10 +616,10 @@ static Value *norm_node(C *c, Graph *g, Node *n, Value *x, const Dims *d, double
 }
 
 static void norm_decompose(C *c, Graph *g, Node *n) {
-    const char *order = has_arg(n, "ord") ? "ord" : "p";
+    const char *order = node_takes(n, "ord") ? "ord" : "p";
     Value *x = mean_operand(g, n);
     Dims d = dims_read(c, n, "dim", &x->type);
-    double p = has_arg(n, order) && node_has(n, order) ? node_double(n, order) : 2;
+    double p = node_takes(n, order) && node_has(n, order) ? node_double(n, order) : 2;
     if (!dtype_is_float(x->type.dtype)) {
         diag_error(c, DIAG_MODEL, &n->loc, "norm of %s: needs float elements",
                    dtype_name(x->type.dtype));
