@@ -19,8 +19,9 @@ void multiplier_from(double real, int32_t *multiplier, int32_t *shift) {
         q /= 2;
         exponent++;
     }
-    if (exponent < -31) { /* the product rounds to zero whatever the accumulator */
-        exponent = 0;
+    if (exponent < -31) { /* the product rounds to zero whatever the accumulator; the shift stays
+                             one to the right, which the fast kernels ask for */
+        exponent = -1;
         q = 0;
     }
     *multiplier = (int32_t)q;

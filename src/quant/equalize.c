@@ -159,6 +159,20 @@ static bool readers_follow(const Value *v) {
     return true;
 }
 
+/* The largest factor with which channel i's requantization still shifts to the right, as the fast
+ * kernels need: scale(input) * scale(weight) * factor / scale(output) below one half, ranges of
+ * inputs and outputs as calibration saw them. */
+static double shifting_room(const Link *k, int64_t i, double farthest) {
+    const Observed *in = node_in(k->maker, "input")->observed;
+    const Array *w = node_in(k->maker, "weight")->constant;
+    int64_t inner = array_count(w) / k->channels;
+    double largest = 0;
+    for (int64_t j = 0; j < inner; j++)
+        largest = fmax(largest, fabs(array_get(w, i * inner + j)));
+    double range = in ? fmax(in->max, 0) - fmin(in->min, 0) : 0;
+    return largest * range > 0 ? 0.45 * 127 * farthest / (largest * range) : LARGEST_FACTOR;
+}
+
 /* The factor of each channel; false if all are 1. Where the readers' grids are shared by input
  * channels, the way is halved (in logarithms), since what is made larger here gets less room
  * there. */
@@ -169,7 +183,7 @@ static bool choose_factors(const Link *k, double *factor) {
     bool any = false, follow = readers_follow(k->value);
     for (int64_t i = 0; i < k->channels; i++) {
         double need = k->reach[i] > 0 ? LEAST_REACH * farthest / k->reach[i] : 1;
-        need = fmin(fmax(need, 1), LARGEST_FACTOR);
+        need = fmax(fmin(fmin(need, LARGEST_FACTOR), shifting_room(k, i, farthest)), 1);
         factor[i] = follow ? need : sqrt(need);
         any = any || factor[i] > 1;
     }
