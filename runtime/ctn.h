@@ -520,6 +520,9 @@ typedef enum {
     VARIANT(conv2d_s8, Conv2dS8, dsp, conv2d_accepts_dsp, conv2d_pack_dsp)                         \
     VARIANT(depthwise_conv2d_s8, DepthwiseConv2dS8, dsp, depthwise_accepts_dsp, depthwise_pack_dsp) \
     VARIANT(linear_s8, LinearS8, dsp, linear_accepts_dsp, linear_pack_dsp)                         \
+    VARIANT(conv_transpose2d_s8, ConvTranspose2dS8, dsp, conv_transpose2d_accepts_dsp,             \
+            conv_transpose2d_pack_dsp)                                                             \
+    VARIANT(matmul_s8, MatmulS8, dsp, matmul_accepts_dsp, matmul_pack_dsp)                         \
     VARIANT(add_s8, AddS8, dsp, add_accepts_dsp, add_pack_dsp)                                     \
     VARIANT(mul_s8, MulS8, dsp, mul_accepts_dsp, mul_pack_dsp)                                     \
     VARIANT(conv2d_s8, Conv2dS8, mve, conv2d_pairs, pack_conv2d_pairs)                             \

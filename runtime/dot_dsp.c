@@ -84,6 +84,16 @@ void ctn_expand_dsp(const int8_t *row, uint32_t *steps, int32_t bytes) {
     }
 }
 
+static int32_t dot_one_s16(const CtnDotDsp *dot, int32_t row, const uint32_t *weights,
+                           int32_t sum) {
+    for (const uint32_t *a = dot->rows + 2 * row; a < dot->rows_end; a += CTN_DOT_STEP_WORDS) {
+        sum = ctn_smlad(a[0], weights[0], sum);
+        sum = ctn_smlad(a[1], weights[1], sum);
+        weights += 4;
+    }
+    return sum;
+}
+
 static int32_t dot_one(const CtnDotDsp *dot, int32_t row, const uint32_t *weights, int32_t sum) {
     for (const uint32_t *a = dot->rows + 2 * row; a < dot->rows_end; a += CTN_DOT_STEP_WORDS) {
         sum = ctn_smlad(a[0], ctn_sxtb16(*weights), sum);
@@ -93,20 +103,30 @@ static int32_t dot_one(const CtnDotDsp *dot, int32_t row, const uint32_t *weight
     return sum;
 }
 
-void ctn_dot_3x2_dsp(const CtnDotDsp *dot) {
+typedef int32_t DotOne(const CtnDotDsp *dot, int32_t row, const uint32_t *weights, int32_t sum);
+
+static void dot_3x2(const CtnDotDsp *dot, DotOne *one, int32_t words) {
     int8_t *output = dot->output;
     int32_t steps = (int32_t)(dot->rows_end - dot->rows) / CTN_DOT_STEP_WORDS;
     const uint32_t *w = (const uint32_t *)(const void *)dot->weights;
     while ((const uint8_t *)w != dot->weights_end) {
-        const uint32_t *end = w + 2 + 2 * steps;
+        const uint32_t *end = w + 2 + 2 * words * steps;
         for (int32_t column = 0; column < 2; column++, output++)
             for (int32_t row = CTN_DOT_ROWS - 1; row >= 0; row--) {
-                int32_t sum = dot_one(dot, row, w + 2 + column, (int32_t)w[column]);
+                int32_t sum = one(dot, row, w + 2 + column * words, (int32_t)w[column]);
                 output[row * dot->output_stride] =
                     store(dot, sum, (int32_t)end[2 * column], end[1] >> 8 * column & 0xff);
             }
         w = end + 3;
     }
+}
+
+void ctn_dot_3x2_dsp(const CtnDotDsp *dot) {
+    dot_3x2(dot, dot_one, 1);
+}
+
+void ctn_dot_3x2_s16_dsp(const CtnDotDsp *dot) {
+    dot_3x2(dot, dot_one_s16, 2);
 }
 #else
 
@@ -184,6 +204,12 @@ __attribute__((naked)) void ctn_expand_dsp(ARGUMENT const int8_t *row, ARGUMENT 
     MULTIPLY("r1", "r4")                                                                           \
     MULTIPLY("r2", "r5")
 
+#define STEP_S16                                                                                   \
+    "ldm r12!, {r6-r9}\n"                                                                          \
+    MULTIPLY("r0", "r3")                                                                           \
+    MULTIPLY("r1", "r4")                                                                           \
+    MULTIPLY("r2", "r5")
+
 /* r6 multiplier, r8 shifts, r9 ZERO or the table, r10 output, r11 its stride, lr C, r7 a result.
  * The rows backwards: with a stride of 0 the first row's result stays. */
 #define SIGN(sum) "add r7, r7, " sum ", asr #31\n"
@@ -236,38 +262,46 @@ __attribute__((naked)) void ctn_expand_dsp(ARGUMENT const int8_t *row, ARGUMENT 
     RESULTS("r3", "r4", "r5", SIGN, bits, LOOK_UP)                                                 \
     STORE_TAIL
 
+/* The body: `step` sixteen times, in which a sum's rows and weights are met. */
+#define DOT_3X2(step)                                                                              \
+    __asm__("push {r4-r11, lr}\n"                                                                  \
+            "ldm r0, {r1-r10}\n"                                                                   \
+            "mov r12, r10\n"                                                                       \
+            "adr.w r11, 2f\n"                                                                      \
+            "add r1, r1, r11\n"                                                                    \
+            "adr.w r11, 7f\n"                                                                      \
+            "ldr r10, [r11, r2, lsl #2]\n"                                                         \
+            "add r2, r11, r10\n"                                                                   \
+            "push {r1-r9}\n"                                                                       \
+            "1: ldm r12!, {r0, r3}\n"                                                              \
+            "ldr lr, " ROWS "\n"                                                                   \
+            "mov r1, r0\n"                                                                         \
+            "mov r2, r0\n"                                                                         \
+            "mov r4, r3\n"                                                                         \
+            "mov r5, r3\n"                                                                         \
+            "ldr pc, " ENTRY "\n"                                                                  \
+            ".balign 4\n"                                                                          \
+            "2:\n"                                                                                 \
+            ".rept 16\n"                                                                           \
+            step                                                                                   \
+            ".endr\n"                                                                              \
+            "ldr r6, " ROWS_END "\n"                                                               \
+            "cmp lr, r6\n"                                                                         \
+            "bne.w 2b\n"                                                                           \
+            "ldr pc, " STORE "\n"                                                                  \
+            "3:\n" STORE_PLAIN(SIGN)                                                               \
+            "4:\n" STORE_PLAIN(NO_SIGN)                                                            \
+            "5:\n" STORE_MAPPED("8")                                                               \
+            "6:\n" STORE_MAPPED("10")                                                              \
+            ".balign 4\n"                                                                          \
+            "7: .word 3b - 7b + 1, 4b - 7b + 1, 5b - 7b + 1, 6b - 7b + 1\n")
+
 __attribute__((naked)) void ctn_dot_3x2_dsp(ARGUMENT const CtnDotDsp *dot) {
-    __asm__("push {r4-r11, lr}\n"
-            "ldm r0, {r1-r10}\n"
-            "mov r12, r10\n"
-            "adr.w r11, 2f\n"
-            "add r1, r1, r11\n"
-            "adr.w r11, 7f\n"
-            "ldr r10, [r11, r2, lsl #2]\n"
-            "add r2, r11, r10\n"
-            "push {r1-r9}\n"
-            "1: ldm r12!, {r0, r3}\n"
-            "ldr lr, " ROWS "\n"
-            "mov r1, r0\n"
-            "mov r2, r0\n"
-            "mov r4, r3\n"
-            "mov r5, r3\n"
-            "ldr pc, " ENTRY "\n"
-            ".balign 4\n"
-            "2:\n"
-            ".rept 16\n"
-            STEP
-            ".endr\n"
-            "ldr r6, " ROWS_END "\n"
-            "cmp lr, r6\n"
-            "bne.w 2b\n"
-            "ldr pc, " STORE "\n"
-            "3:\n" STORE_PLAIN(SIGN)
-            "4:\n" STORE_PLAIN(NO_SIGN)
-            "5:\n" STORE_MAPPED("8")
-            "6:\n" STORE_MAPPED("10")
-            ".balign 4\n"
-            "7: .word 3b - 7b + 1, 4b - 7b + 1, 5b - 7b + 1, 6b - 7b + 1\n");
+    DOT_3X2(STEP);
+}
+
+__attribute__((naked)) void ctn_dot_3x2_s16_dsp(ARGUMENT const CtnDotDsp *dot) {
+    DOT_3X2(STEP_S16);
 }
 /* clang-format on */
 #endif

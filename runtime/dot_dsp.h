@@ -44,8 +44,9 @@ typedef struct {
 enum {
     CTN_DOT_ROWS = 3,
     CTN_DOT_STEP_WORDS = 2 * CTN_DOT_ROWS,
-    CTN_DOT_UNROLL = 16,      /* steps */
-    CTN_DOT_STEP_CODE = 80,   /* bytes of code of a step */
+    CTN_DOT_UNROLL = 16,    /* steps */
+    CTN_DOT_STEP_CODE = 80, /* bytes of code of a step */
+    CTN_DOT_STEP_CODE_S16 = 64,
     CTN_DOT_PAIR_BYTES = 20,  /* of a pair's stream, and 8 per step */
     CTN_DOT_SINGLE_BYTES = 12 /* of the odd column's, and 4 per step */
 };
@@ -56,6 +57,8 @@ void ctn_expand_dsp(const int8_t *row, uint32_t *steps, int32_t bytes);
 void ctn_expand_fill_dsp(int32_t q, uint32_t *steps, int32_t count);
 /* All pairs from weights to weights_end; output is that of the first column. */
 void ctn_dot_3x2_dsp(const CtnDotDsp *dot);
+/* The same for int16 weights, in the order of the rows: per step two words of each column. */
+void ctn_dot_3x2_s16_dsp(const CtnDotDsp *dot);
 /* One column. */
 void ctn_dot_3x1_dsp(const CtnDotDsp *dot);
 
@@ -64,6 +67,12 @@ CtnDotDsp ctn_dot_begin(uint32_t *rows, int32_t steps, int32_t output_zero_point
                         const int8_t *table);
 /* A block against `columns` columns, whose streams start at weights. */
 void ctn_dot_block(CtnDotDsp *dot, const uint8_t *weights, int32_t columns, int8_t *output);
+
+/* Columns of an activation that are packed at once, in pairs of int16, in about 4 KB. */
+static inline int32_t ctn_dot_columns_s16(int32_t columns, int32_t steps) {
+    int32_t pairs = 4096 / (CTN_DOT_PAIR_BYTES + 16 * steps), all = (columns + 1) / 2;
+    return 2 * (pairs < 1 ? 1 : pairs < all ? pairs : all);
+}
 
 static inline int32_t ctn_dot_steps(int32_t bytes) {
     return (bytes + 3) >> 2;

@@ -4,6 +4,7 @@
 #include "dot_dsp.h"
 #include "fix.h"
 #include "lower/packing.h"
+#include "reach.h"
 
 #include <string.h>
 
@@ -448,4 +449,109 @@ bool max_pool_accepts_dsp(const Call *call) {
 
 bool avg_pool_accepts_dsp(const Call *call) {
     return ((const CtnAvgPool2dS8Args *)call->args)->channels >= QUAD;
+}
+
+/* ---- matmul_s8 ----------------------------------------------------------------------------- */
+
+static int64_t farthest(int32_t zero_point) { /* of a byte from its zero point */
+    int64_t low = zero_point + 128, high = 127 - zero_point;
+    return low > high ? low : high;
+}
+
+bool matmul_accepts_dsp(const Call *call) {
+    const CtnMatmulS8Args *a = call->args;
+    int64_t most = a->depth * farthest(a->lhs_zero_point) * farthest(a->rhs_zero_point);
+    Factor f;
+    return a->depth > 0 && (a->columns > 1 || a->rows > 1) &&
+           zero_point_fits(a->output_zero_point) &&
+           factor_of(-most, most, a->multiplier, a->shift, &f) && f.multiplier == a->multiplier;
+}
+
+void matmul_pack_dsp(C *c, Graph *g, Call *call) {
+    (void)c;
+    (void)g;
+    CtnMatmulS8Args *a = call->args;
+    int32_t steps = ctn_dot_steps(a->depth);
+    int32_t pairs = ctn_dot_columns_s16(a->columns == 1 ? a->rows : a->columns, steps) / 2;
+    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    call_scratch(call, &a->scratch,
+                 4LL * steps * CTN_DOT_STEP_WORDS +
+                     (int64_t)pairs * (CTN_DOT_PAIR_BYTES + 16 * steps) + a->depth,
+                 4);
+}
+
+/* ---- conv_transpose2d_s8 ------------------------------------------------------------------- */
+
+/* The convolution that one pair of remainders is: its taps' weights side by side. */
+static Columns reached_columns(C *c, const CtnConvTranspose2dS8Args *a, const Columns *all,
+                               const CtnReach *down, const CtnReach *across) {
+    int64_t depth = a->in_c / a->groups, taps = (int64_t)down->count * across->count;
+    Columns k = *all;
+    k.depth = k.channel_step = taps * depth;
+    int8_t *to = NEW_ARRAY(c, int8_t, k.channels * k.depth + 1);
+    k.weights = to;
+    for (int64_t o = 0; o < k.channels; o++)
+        for (int32_t i = 0; i < down->count; i++)
+            for (int32_t j = 0; j < across->count; j++, to += depth) {
+                int64_t tap = (down->tap + i * down->tap_step) * (int64_t)a->kernel_w +
+                              across->tap + j * across->tap_step;
+                memcpy(to, all->weights + o * all->depth + tap * depth, (size_t)depth);
+            }
+    return k;
+}
+
+typedef struct {
+    C *c;
+    const CtnConvTranspose2dS8Args *a;
+    const Columns *all;
+    Text stream;
+    int32_t most_steps;
+} Remainders;
+
+static void stream_reached(Remainders *r, int64_t group, const CtnReach *down,
+                           const CtnReach *across) {
+    const CtnConvTranspose2dS8Args *a = r->a;
+    Columns k = reached_columns(r->c, a, r->all, down, across);
+    Cut cut = {a->in_c / a->groups, (int64_t)down->count * across->count};
+    if (cut.runs == 0) { /* one step of zeros */
+        k.depth = 0;
+        cut = (Cut){4, 1};
+        k.channel_step = 0;
+        k.depth_step = 0;
+        k.weights = (const int8_t[1]){0};
+    }
+    int32_t columns = a->out_c / a->groups, steps = cut_steps(cut);
+    int64_t bytes = ctn_dot_stream_bytes(columns, steps);
+    uint32_t *word = c_alloc(r->c, (size_t)bytes);
+    stream_columns(&k, group * columns, columns, cut, word);
+    text_add_bytes(&r->stream, word, (size_t)bytes);
+    r->most_steps = steps > r->most_steps ? steps : r->most_steps;
+}
+
+bool conv_transpose2d_accepts_dsp(const Call *call) {
+    return conv2d_accepts_dsp(call); /* the fields are the same, and so are the bounds */
+}
+
+void conv_transpose2d_pack_dsp(C *c, Graph *g, Call *call) {
+    (void)g;
+    CtnConvTranspose2dS8Args *a = call->args;
+    Columns k;
+    conv2d_columns(call, &k);
+    Remainders r = {c, a, &k, text_new(c), 0};
+    for (int64_t group = 0; group < a->groups; group++)
+        for (int32_t row = 0; row < a->stride_h; row++) {
+            CtnReach down =
+                ctn_reach(row, a->kernel_h, a->stride_h, a->dilation_h, a->pad_top, a->out_h);
+            for (int32_t column = 0; column < a->stride_w; column++) {
+                CtnReach across = ctn_reach(column, a->kernel_w, a->stride_w, a->dilation_w,
+                                            a->pad_left, a->out_w);
+                stream_reached(&r, group, &down, &across);
+            }
+        }
+    call_const(call, &a->weights, "weight", DT_I32, r.stream.data, (int64_t)r.stream.length, 4);
+    call_absent(call, &a->bias);
+    call_absent(call, &a->multiplier);
+    call_absent(call, &a->shift);
+    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    call_scratch(call, &a->scratch, 4LL * r.most_steps * CTN_DOT_STEP_WORDS, 4);
 }

@@ -746,6 +746,11 @@ static void avg_pool2d_s8(Maker *m, Call *call) {
     w.pad_left /= w.dilation_w;
     w.pad_right /= w.dilation_w;
     w.dilation_h = w.dilation_w = 1;
+    if (m->index == 0) { /* more taps than int16 sums */
+        w.in_h = w.kernel_h = 17;
+        w.in_w = w.kernel_w = 18;
+        w.in_c = 21;
+    }
     fit(&w);
     WINDOW_FIELDS(a, &w);
     a->channels = w.in_c;
@@ -819,6 +824,12 @@ static void matmul_s8(Maker *m, Call *call) {
     a->rows = between(m, 1, 9);
     a->depth = between(m, 1, 40);
     a->columns = between(m, 1, 9);
+    if (m->index == 0) { /* more columns than a variant packs at a time */
+        a->depth = 300;
+        a->columns = 25;
+    }
+    if (m->index == 1)
+        a->columns = 1;
     for (int d = 0; d < 4; d++)
         a->batch[d] = d == 0 && chance(m, 50) ? 2 : 1;
     int64_t lhs = a->rows * a->depth, rhs = a->depth * a->columns;
