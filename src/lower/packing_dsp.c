@@ -511,6 +511,7 @@ typedef struct {
 static void stream_reached(Remainders *r, int64_t group, const CtnReach *down,
                            const CtnReach *across) {
     const CtnConvTranspose2dS8Args *a = r->a;
+    static const int8_t none = 0;
     Columns k = reached_columns(r->c, a, r->all, down, across);
     Cut cut = {a->in_c / a->groups, (int64_t)down->count * across->count};
     if (cut.runs == 0) { /* one step of zeros */
@@ -518,7 +519,7 @@ static void stream_reached(Remainders *r, int64_t group, const CtnReach *down,
         cut = (Cut){4, 1};
         k.channel_step = 0;
         k.depth_step = 0;
-        k.weights = (const int8_t[1]){0};
+        k.weights = &none;
     }
     int32_t columns = a->out_c / a->groups, steps = cut_steps(cut);
     int64_t bytes = ctn_dot_stream_bytes(columns, steps);
