@@ -4,10 +4,12 @@
  *
  * weights: the streams of all output channels, group by group. A row is cut into runs of bytes that
  * lie side by side in the image, each padded to whole steps: a line of the kernel, or a tap if
- * there are groups or gaps. scratch: the rows, then one run of bytes. */
+ * there are groups or gaps. scratch: the rows, then a line of bytes as wide as three pixels need.
+ */
 #if defined(__ARM_FEATURE_DSP) || defined(CTN_EMULATE)
 #include "ctn.h"
 #include "dot_dsp.h"
+#include "word.h"
 
 typedef struct {
     const CtnConv2dS8Args *a;
@@ -15,28 +17,31 @@ typedef struct {
     uint32_t *rows;
     int8_t *bytes;
     int32_t run, run_steps, runs; /* bytes, steps; per line of the kernel */
+    int shares;                   /* neighbours' runs overlap by whole steps */
 } Gather;
 
-/* A line of the kernel that the left or right border cuts, as bytes. */
-static void border_line(const Gather *g, const int8_t *line, int32_t x) {
+/* `count` positions of a line of the image from x on, some of them beyond its borders, as bytes. */
+static const int8_t *padded_line(const Gather *g, const int8_t *line, int32_t x, int32_t count) {
     const CtnConv2dS8Args *a = g->a;
+    uint32_t padding = (uint8_t)a->input_zero_point * 0x01010101u;
     int8_t *to = g->bytes;
-    for (int32_t kx = 0; kx < a->kernel_w; kx++, x++) {
+    for (; count > 0; count--, x++) {
         int inside = x >= 0 && x < a->in_w;
         const int8_t *from = line + x * a->in_c;
-        for (int32_t c = 0; c < a->in_c; c++)
-            *to++ = inside ? from[c] : (int8_t)a->input_zero_point;
+        int32_t c = 0;
+        for (; c <= a->in_c - 4; c += 4, to += 4)
+            ctn_store_word(to, inside ? ctn_load_word(from + c) : padding);
+        for (; c < a->in_c; c++)
+            *to++ = inside ? from[c] : (int8_t)padding;
     }
+    return g->bytes;
 }
 
 static void gather_line(const Gather *g, const int8_t *line, int32_t x, uint32_t *steps) {
     const CtnConv2dS8Args *a = g->a;
     if (g->runs == 1) {
-        const int8_t *from = line + x * a->in_c;
-        if (x < 0 || x + a->kernel_w > a->in_w) {
-            border_line(g, line, x);
-            from = g->bytes;
-        }
+        int inside = x >= 0 && x + a->kernel_w <= a->in_w;
+        const int8_t *from = inside ? line + x * a->in_c : padded_line(g, line, x, a->kernel_w);
         ctn_expand_dsp(from, steps, g->run);
         return;
     }
@@ -71,11 +76,39 @@ static int is_matrix(const CtnConv2dS8Args *a) {
            a->out_h == a->in_h && a->out_w == a->in_w;
 }
 
+/* Three neighbours in a row, which share most of what they read. */
+static void gather_three(const Gather *g, int32_t line, int32_t ox) {
+    const CtnConv2dS8Args *a = g->a;
+    int32_t batch = line / a->out_h, pitch = a->in_w * a->in_c, x = ox - a->pad_left;
+    int32_t y = (line - batch * a->out_h) * a->stride_h - a->pad_top;
+    int32_t positions = a->kernel_w + CTN_DOT_ROWS - 1;
+    const int8_t *image = g->image + batch * a->in_h * pitch;
+    uint32_t *steps = g->rows;
+    for (int32_t ky = 0; ky < a->kernel_h; ky++, y += a->dilation_h) {
+        const int8_t *from = image + y * pitch + x * a->in_c;
+        if (y < 0 || y >= a->in_h) {
+            for (int32_t i = 0; i < CTN_DOT_ROWS; i++)
+                ctn_expand_fill_dsp(a->input_zero_point, steps + 2 * i, g->run_steps);
+        } else {
+            if (x < 0 || x + positions > a->in_w)
+                from = padded_line(g, image + y * pitch, x, positions);
+            ctn_expand_three_dsp(from, steps, a->in_c >> 2, (a->kernel_w - 2) * (a->in_c >> 2));
+        }
+        steps += g->run_steps * CTN_DOT_STEP_WORDS;
+    }
+}
+
 static void gather(const Gather *g, int32_t pixel, int32_t count) {
-    if (is_matrix(g->a)) {
+    const CtnConv2dS8Args *a = g->a;
+    if (is_matrix(a)) {
         const int8_t *row = g->image + pixel * g->run;
         for (int32_t i = 0; i < count; i++, row += g->run)
             ctn_expand_dsp(row, g->rows + 2 * i, g->run);
+        return;
+    }
+    int32_t line = pixel / a->out_w, ox = pixel - line * a->out_w;
+    if (g->shares && count == CTN_DOT_ROWS && ox + count <= a->out_w) {
+        gather_three(g, line, ox);
         return;
     }
     for (int32_t i = 0; i < count; i++)
@@ -108,7 +141,8 @@ void ctn_conv2d_s8_dsp(const CtnConv2dS8Args *a, const CtnFrame *frame) {
                 .bytes = (int8_t *)(rows + steps * CTN_DOT_STEP_WORDS),
                 .run = run,
                 .run_steps = ctn_dot_steps(run),
-                .runs = runs};
+                .runs = runs,
+                .shares = runs == 1 && a->kernel_w > 1 && a->stride_w == 1 && (a->in_c & 3) == 0};
     CtnDotDsp dot =
         ctn_dot_begin(rows, steps, a->output_zero_point, a->clamp_max, ctn_at(frame, a->table));
     const uint8_t *weights = ctn_at(frame, a->weights);

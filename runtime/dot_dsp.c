@@ -84,6 +84,11 @@ void ctn_expand_dsp(const int8_t *row, uint32_t *steps, int32_t bytes) {
     }
 }
 
+void ctn_expand_three_dsp(const int8_t *first, uint32_t *steps, int32_t words, int32_t shared) {
+    for (int i = 0; i < CTN_DOT_ROWS; i++, first += 4 * words)
+        ctn_expand_dsp(first, steps + 2 * i, 4 * (2 * words + shared));
+}
+
 static int32_t dot_one_s16(const CtnDotDsp *dot, int32_t row, const uint32_t *weights,
                            int32_t sum) {
     for (const uint32_t *a = dot->rows + 2 * row; a < dot->rows_end; a += CTN_DOT_STEP_WORDS) {
@@ -173,6 +178,44 @@ __attribute__((naked)) void ctn_expand_dsp(ARGUMENT const int8_t *row, ARGUMENT 
             "orrgt r4, r4, r5, lsl #16\n"
             EXPAND_STEP
             "5: pop {r4, r5}\n"
+            "bx lr\n");
+}
+
+/* r0 bytes, r1, r6 and r7 the steps of the three rows, r2 words, r3 shared; r8 words left, r5 mask,
+ * r12 sign bits, r4 and r9 a step. Each word is read once and goes to the rows that have it. */
+#define FIRST_ROW "strd r9, r4, [r1], #24\n"
+#define SECOND_ROW "strd r9, r4, [r6], #24\n"
+#define THIRD_ROW "strd r9, r4, [r7], #24\n"
+#define SPREAD(rows)                                                                               \
+    "8: ldr r4, [r0], #4\n"                                                                        \
+    "subs r8, r8, #1\n"                                                                            \
+    "eor r4, r4, r12\n"                                                                            \
+    "and r9, r5, r4, lsl #1\n"                                                                     \
+    "and r4, r5, r4, lsr #7\n"                                                                     \
+    rows                                                                                           \
+    "bne 8b\n"
+
+__attribute__((naked)) void ctn_expand_three_dsp(ARGUMENT const int8_t *first,
+                                                 ARGUMENT uint32_t *steps, ARGUMENT int32_t words,
+                                                 ARGUMENT int32_t shared) {
+    __asm__("push {r4-r9}\n"
+            "mov r12, #0x80808080\n"
+            "movw r5, #0x01fe\n"
+            "movt r5, #0x01fe\n"
+            "add r6, r1, #8\n"
+            "add r7, r1, #16\n"
+            "mov r8, r2\n"
+            SPREAD(FIRST_ROW)
+            "mov r8, r2\n"
+            SPREAD(FIRST_ROW SECOND_ROW)
+            "movs r8, r3\n"
+            "beq 1f\n"
+            SPREAD(FIRST_ROW SECOND_ROW THIRD_ROW)
+            "1: mov r8, r2\n"
+            SPREAD(SECOND_ROW THIRD_ROW)
+            "mov r8, r2\n"
+            SPREAD(THIRD_ROW)
+            "pop {r4-r9}\n"
             "bx lr\n");
 }
 

@@ -53,7 +53,10 @@ enum {
 
 /* Bytes [0, bytes) of a row into its place in the steps; the last step is filled up. */
 void ctn_expand_dsp(const int8_t *row, uint32_t *steps, int32_t bytes);
-/* The same for bytes that are all q, a whole number of steps. */
+/* Three rows of 2 * words + shared words, each `words` words after the one before: `shared` words
+ * are in all three. words > 0. */
+void ctn_expand_three_dsp(const int8_t *first, uint32_t *steps, int32_t words, int32_t shared);
+/* A row of bytes that are all q, a whole number of steps. */
 void ctn_expand_fill_dsp(int32_t q, uint32_t *steps, int32_t count);
 /* All pairs from weights to weights_end; output is that of the first column. */
 void ctn_dot_3x2_dsp(const CtnDotDsp *dot);

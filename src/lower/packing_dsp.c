@@ -173,6 +173,11 @@ static Cut conv2d_cut(const CtnConv2dS8Args *a) {
     return (Cut){depth, (int64_t)a->kernel_w * a->kernel_h};
 }
 
+/* Columns of the image, from its first, that the last output pixel reads up to. */
+static int64_t conv2d_needs(const CtnConv2dS8Args *a) {
+    return (a->out_w - 1LL) * a->stride_w - a->pad_left + (a->kernel_w - 1LL) * a->dilation_w + 1;
+}
+
 bool conv2d_accepts_dsp(const Call *call) {
     const CtnConv2dS8Args *a = call->args;
     Columns k;
@@ -195,7 +200,9 @@ void conv2d_pack_dsp(C *c, Graph *g, Call *call) {
     call_absent(call, &a->multiplier);
     call_absent(call, &a->shift);
     store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
-    call_scratch(call, &a->scratch, 4LL * steps * CTN_DOT_STEP_WORDS + cut.run, 4);
+    int64_t line = (a->kernel_w + CTN_DOT_ROWS - 1LL) * a->in_c; /* of bytes, for borders */
+    bool borders = a->groups == 1 && (a->pad_left > 0 || conv2d_needs(a) > a->in_w);
+    call_scratch(call, &a->scratch, 4LL * steps * CTN_DOT_STEP_WORDS + (borders ? line : 0), 4);
 }
 
 /* ---- linear_s8 ----------------------------------------------------------------------------- */
