@@ -1,22 +1,29 @@
-/* Look-up of int8 in a table of one-byte entries, four at a time. q + 128 is q with its top bit
- * flipped, so one exclusive or makes four indices. entry_size is 1. */
+/* Look-up of int8 in a table of one-byte entries, a word of them at a time: a byte's sign extension
+ * is its index from the middle of the table. entry_size is 1. */
 #if defined(__ARM_FEATURE_DSP) || defined(CTN_EMULATE)
 #include "ctn.h"
 #include "word.h"
 
+static inline void look_up_4(const uint8_t *middle, const int8_t *input, uint8_t *output) {
+    int32_t q = (int32_t)ctn_load_word(input);
+    output[0] = middle[(int8_t)q];
+    output[1] = middle[(int8_t)(q >> 8)];
+    output[2] = middle[(int8_t)(q >> 16)];
+    output[3] = middle[q >> 24];
+}
+
 void ctn_table_s8_dsp(const CtnTableS8Args *a, const CtnFrame *frame) {
-    const uint8_t *input = ctn_at(frame, a->input);
-    const uint8_t *table = ctn_at(frame, a->table);
+    const int8_t *input = ctn_at(frame, a->input);
+    const uint8_t *middle = (const uint8_t *)ctn_at(frame, a->table) + 128;
     uint8_t *output = ctn_at(frame, a->output);
-    int32_t count = a->count, i = 0;
-    for (; i <= count - 4; i += 4) {
-        uint32_t q = ctn_load_word(input + i) ^ 0x80808080u;
-        output[i] = table[q & 0xff];
-        output[i + 1] = table[q >> 8 & 0xff];
-        output[i + 2] = table[q >> 16 & 0xff];
-        output[i + 3] = table[q >> 24];
+    int32_t count = a->count;
+    for (; count >= 16; count -= 16, input += 16, output += 16) {
+        look_up_4(middle, input, output);
+        look_up_4(middle, input + 4, output + 4);
+        look_up_4(middle, input + 8, output + 8);
+        look_up_4(middle, input + 12, output + 12);
     }
-    for (; i < count; i++)
-        output[i] = table[input[i] ^ 0x80u];
+    for (; count > 0; count--)
+        *output++ = middle[*input++];
 }
 #endif
