@@ -28,21 +28,14 @@ static inline int32_t sum_of(const Sum *s, int32_t exact, int32_t other) {
 
 static void line(const Sum *sum, const int8_t *exact, int32_t exact_step, const int8_t *other,
                  int32_t other_step, int8_t *output, int32_t count) {
-    const Sum s = *sum;
-    if (s.table || s.min != -128 || s.max != 127) {
-        for (; count > 0; count--, exact += exact_step, other += other_step)
-            *output++ = ctn_finish_s8(sum_of(&s, *exact, *other) >> 1, s.min, s.max, s.table);
-        return;
-    }
-    if (exact_step == 1 && other_step == 1)
-        for (; count >= 4; count -= 4, exact += 4, other += 4, output += 4) {
+    const Sum s = *sum; /* a copy, which stores of bytes cannot change */
+    if (!s.table && s.max - s.min == 255 && exact_step == 1 && other_step == 1)
+        for (; count >= 2; count -= 2, exact += 2, other += 2, output += 2) {
             output[0] = (int8_t)ctn_ssat8_half(sum_of(&s, exact[0], other[0]));
             output[1] = (int8_t)ctn_ssat8_half(sum_of(&s, exact[1], other[1]));
-            output[2] = (int8_t)ctn_ssat8_half(sum_of(&s, exact[2], other[2]));
-            output[3] = (int8_t)ctn_ssat8_half(sum_of(&s, exact[3], other[3]));
         }
     for (; count > 0; count--, exact += exact_step, other += other_step)
-        *output++ = (int8_t)ctn_ssat8_half(sum_of(&s, *exact, *other));
+        *output++ = ctn_finish_s8(sum_of(&s, *exact, *other) >> 1, s.min, s.max, s.table);
 }
 
 typedef struct {

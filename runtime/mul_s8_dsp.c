@@ -18,13 +18,8 @@ static inline int32_t product_of(const Product *p, int32_t a, int32_t b) {
 
 static void line(const Product *product, const int8_t *a, int32_t a_step, const int8_t *b,
                  int32_t b_step, int8_t *output, int32_t count) {
-    const Product p = *product;
-    if (p.table || p.min != -128 || p.max != 127) {
-        for (; count > 0; count--, a += a_step, b += b_step)
-            *output++ = ctn_finish_s8(product_of(&p, *a, *b) >> 1, p.min, p.max, p.table);
-        return;
-    }
-    if (a_step == 1 && b_step == 1)
+    const Product p = *product; /* a copy, which stores of bytes cannot change */
+    if (!p.table && p.max - p.min == 255 && a_step == 1 && b_step == 1)
         for (; count >= 4; count -= 4, a += 4, b += 4, output += 4) {
             output[0] = (int8_t)ctn_ssat8_half(product_of(&p, a[0], b[0]));
             output[1] = (int8_t)ctn_ssat8_half(product_of(&p, a[1], b[1]));
@@ -32,7 +27,7 @@ static void line(const Product *product, const int8_t *a, int32_t a_step, const 
             output[3] = (int8_t)ctn_ssat8_half(product_of(&p, a[3], b[3]));
         }
     for (; count > 0; count--, a += a_step, b += b_step)
-        *output++ = (int8_t)ctn_ssat8_half(product_of(&p, *a, *b));
+        *output++ = ctn_finish_s8(product_of(&p, *a, *b) >> 1, p.min, p.max, p.table);
 }
 
 void ctn_mul_s8_dsp(const CtnMulS8Args *a, const CtnFrame *frame) {
