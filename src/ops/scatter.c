@@ -1,9 +1,13 @@
 /* Writes into a part of a tensor, as values: the result is `self` with `src` in place of some of
- * its elements. The core row is strided_scatter, whose part is a strided picture of self's elements
- * in row-major order; the scatters along a slice, a diagonal or an index come down to it. */
+ * its elements. All come down to strided_scatter, whose part is a strided picture of self's
+ * elements in row-major order. A part that is a box with steps (or a diagonal of one) can be
+ * written in any order of memory (box_scatter), others need row-major memory (flat_scatter). Where
+ * self is not read again the part is written into its memory. */
 #include "ops/ops.h"
 
-/* ---- strided_scatter ------------------------------------------------------------------------ */
+#include <string.h>
+
+/* ---- the part ------------------------------------------------------------------------------- */
 
 static bool scatter_part(C *c, const Node *n, Strided *s) {
     const Type *self = &node_in(n, "self")->type, *src = &node_in(n, "src")->type;
@@ -48,22 +52,159 @@ static void strided_scatter_eval(C *c, Node *n) {
     }
 }
 
-/* Operands and output stand in logical order: a picture's strides are those of memory. */
-static void strided_scatter_lower(C *c, Graph *g, Node *n) {
-    Value *self = node_in(n, "self"), *src = node_in(n, "src"), *out = n->out[0];
-    int64_t one = 1, count = type_count(&self->type), stride[MAX_RANK];
+/* ---- boxes ---------------------------------------------------------------------------------- */
+
+/* The part in coordinates of self: it begins at start[], and along its dim d it moves by step[d][].
+ */
+typedef struct {
+    int64_t start[MAX_RANK], step[MAX_RANK][MAX_RANK];
+} Box;
+
+/* The digits of an element number. */
+static void coordinates(const Type *t, int64_t number, int64_t *digit) {
+    for (int d = t->rank - 1; d >= 0; d--) {
+        digit[d] = t->dim[d] > 0 ? number % t->dim[d] : 0;
+        number = t->dim[d] > 0 ? number / t->dim[d] : 0;
+    }
+}
+
+/* False if a step runs over the end of a dim into the next row. */
+static bool box_find(const Type *self, const Strided *s, Box *box) {
+    int64_t last[MAX_RANK];
+    coordinates(self, s->offset, box->start);
+    coordinates(self, s->offset, last);
+    for (int d = 0; d < s->rank; d++) {
+        coordinates(self, s->dim[d] > 1 ? s->stride[d] : 0, box->step[d]);
+        for (int k = 0; k < self->rank; k++)
+            last[k] += (s->dim[d] > 0 ? s->dim[d] - 1 : 0) * box->step[d][k];
+    }
+    for (int k = 0; k < self->rank; k++)
+        if (last[k] >= self->dim[k])
+            return false;
+    return true;
+}
+
+static void strided_scatter_decompose(C *c, Graph *g, Node *n) {
     Strided s;
-    if (!scatter_part(c, n, &s) || count == 0)
+    Box box;
+    if (!scatter_part(c, n, &s))
         return;
-    if (value_storage(self) != value_storage(out) || value_storage(src) != value_storage(out)) {
-        movement_refuse(c, n, "%s written into %s", dtype_name(value_storage(src)),
-                        dtype_name(value_storage(out)));
+    const char *row = box_find(&node_in(n, "self")->type, &s, &box) ? "corten::box_scatter"
+                                                                    : "corten::flat_scatter";
+    value_replace(g, n->out[0], node_value(g, n, row, n->arg_count, n->arg));
+}
+
+/* ---- lowering ------------------------------------------------------------------------------- */
+
+/* All elements of a constant are the same number. */
+static bool is_uniform(const Value *v) {
+    const Array *a = v->constant;
+    size_t size = a ? (size_t)dtype_size(a->dtype) : 0;
+    for (int64_t i = 1; a && i < array_count(a); i++)
+        if (memcmp((const char *)a->data + (size_t)i * size, a->data, size) != 0)
+            return false;
+    return a && array_count(a) > 0;
+}
+
+static Value *first_element(C *c, Graph *g, const Value *v) {
+    Array *one = array_new(c, v->constant->dtype, 0, NULL);
+    elements_copy(one, 0, v->constant, 0, 1);
+    Value *first = value_constant(g, v->name, one);
+    first->type = type_make(v->type.dtype, 0, NULL);
+    first->grid = v->grid;
+    return first;
+}
+
+/* Copies v, or one element of it if they are all the same. */
+static void copy_into(C *c, Graph *g, Node *n, Value *v, int64_t out_offset,
+                      const int64_t *out_stride) {
+    int64_t stride[MAX_RANK] = {0};
+    const Type *t = &v->type;
+    if (type_count(t) == 0)
+        return;
+    if (is_uniform(v))
+        v = first_element(c, g, v);
+    else
+        value_strides(v, stride);
+    lower_copy(c, g, n, v, 0, stride, n->out[0], out_offset, out_stride, t->rank, t->dim);
+}
+
+static bool same_memory(const Value *a, const Value *b) {
+    const Part *p = a->grid ? a->grid->part : NULL, *q = b->grid ? b->grid->part : NULL;
+    if ((p != NULL) != (q != NULL) ||
+        (p && (p->scale != q->scale || p->zero_point != q->zero_point)))
+        return false;
+    int64_t x[MAX_RANK], y[MAX_RANK];
+    value_strides(a, x);
+    value_strides(b, y);
+    for (int d = 0; d < a->type.rank; d++)
+        if (a->type.dim[d] > 1 && x[d] != y[d])
+            return false;
+    return true;
+}
+
+/* Nobody needs the memory of self once n has read src: whatever else lies in it was computed by a
+ * node and is read before n. */
+static bool dies_here(const Graph *g, const Node *n, const Value *self, const Value *src) {
+    if (!self->buffer || self->buffer->kind != BUFFER_VALUE || src->buffer == self->buffer)
+        return false;
+    for (int i = 0; i < g->value_count; i++) {
+        const Value *v = g->value[i];
+        if (v->buffer != self->buffer)
+            continue;
+        if (!v->def || v->output_count > 0)
+            return false;
+        for (int u = 0; u < v->user_count; u++)
+            if (v->user[u]->index > n->index)
+                return false;
+    }
+    return true;
+}
+
+static bool storage_fits(C *c, const Node *n) {
+    const Value *self = node_in(n, "self"), *src = node_in(n, "src"), *out = n->out[0];
+    if (value_storage(self) == value_storage(out) && value_storage(src) == value_storage(out))
+        return true;
+    return movement_refuse(c, n, "%s written into %s", dtype_name(value_storage(src)),
+                           dtype_name(value_storage(self)));
+}
+
+/* src goes to offset, by stride[] of the output's memory along each of its dims. */
+static void scatter_lower(C *c, Graph *g, Node *n, int64_t offset, const int64_t *stride) {
+    Value *self = node_in(n, "self"), *out = n->out[0];
+    int64_t whole[MAX_RANK];
+    value_strides(out, whole);
+    if (same_memory(self, out) && dies_here(g, n, self, node_in(n, "src")))
+        value_alias(g, out, self, 0);
+    else
+        copy_into(c, g, n, self, 0, whole);
+    copy_into(c, g, n, node_in(n, "src"), offset, stride);
+}
+
+static void flat_scatter_lower(C *c, Graph *g, Node *n) {
+    Strided s;
+    if (storage_fits(c, n) && scatter_part(c, n, &s) && type_count(&n->out[0]->type) > 0)
+        scatter_lower(c, g, n, s.offset, s.stride);
+}
+
+static void box_scatter_lower(C *c, Graph *g, Node *n) {
+    const Type *self = &node_in(n, "self")->type;
+    int64_t memory[MAX_RANK], stride[MAX_RANK] = {0}, offset = 0;
+    Strided s;
+    Box box;
+    if (!storage_fits(c, n) || !scatter_part(c, n, &s) || type_count(self) == 0)
+        return;
+    if (!box_find(self, &s, &box)) {
+        movement_refuse(c, n, "a part that is no box");
         return;
     }
-    lower_copy(c, g, n, self, 0, &one, out, 0, &one, 1, &count);
-    value_strides(src, stride);
-    if (type_count(&src->type) > 0)
-        lower_copy(c, g, n, src, 0, stride, out, s.offset, s.stride, s.rank, s.dim);
+    value_strides(n->out[0], memory);
+    for (int k = 0; k < self->rank; k++) {
+        offset += box.start[k] * memory[k];
+        for (int d = 0; d < s.rank; d++)
+            stride[d] += box.step[d][k] * memory[k];
+    }
+    scatter_lower(c, g, n, offset, stride);
 }
 
 /* ---- the same, said otherwise ---------------------------------------------------------------- */
@@ -112,7 +253,20 @@ static const Op rows[] = {
                "offset) -> Tensor",
      .shape = strided_scatter_shape,
      .eval = strided_scatter_eval,
-     .lower = strided_scatter_lower},
+     .decompose = strided_scatter_decompose},
+    {.schema = "corten::box_scatter(Tensor self, Tensor src, int[] size, int[] stride, int offset) "
+               "-> Tensor",
+     .traits = OP_ANY_ORDER,
+     .shape = strided_scatter_shape,
+     .eval = strided_scatter_eval,
+     .quant = {.out = {Q_ACT}},
+     .lower = box_scatter_lower},
+    {.schema = "corten::flat_scatter(Tensor self, Tensor src, int[] size, int[] stride, int "
+               "offset) -> Tensor",
+     .shape = strided_scatter_shape,
+     .eval = strided_scatter_eval,
+     .quant = {.out = {Q_ACT}},
+     .lower = flat_scatter_lower},
     {.schema = "aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, "
                "SymInt? end=None, SymInt step=1) -> Tensor",
      COMPOSITE(slice_scatter_decompose)},

@@ -173,6 +173,8 @@ static void apply_rules(Sets *s, Node *n) {
 /* ---- cat ---------------------------------------------------------------------------------- */
 
 static bool joins_values(const Node *n) {
+    if (node_is(n, "corten::box_scatter") || node_is(n, "corten::flat_scatter"))
+        return true;
     for (int i = 0; i < n->arg_count; i++)
         if (n->arg[i].kind == ARG_LIST && op_schema(n->op)->arg[i].type == T_TENSOR)
             return out_rule(n, 0) == Q_ACT;
