@@ -7,24 +7,11 @@
  *   r5 skip   r9 segments left   r7 passes left of the loop of four chunks
  *   q0 q1 operands   q2 q3 weights   q6 q7 clamp_min, clamp_max in every byte or index
  *
- * The arguments are copied to the stack, for no register is left to point at them.
- *
- * Rounding. VQRDMULH is ctn_mul_high. A right shift by VRSHL rounds half up; taking 1 from negative
- * values before makes that half away from zero, as every shift is at least 1. Under a ReLU whose
- * clamp is the zero point all negative values end at the clamp, so they need no such care. */
+ * The arguments are copied to the stack, for no register is left to point at them. */
 #include "pair_s8_mve.h"
+#include "block_mve.h"
 
 #if defined(CTN_EMULATE)
-#include "fix.h"
-
-typedef enum { EXACT, RELU, TABLE } Kind;
-
-static int32_t read_word(const int8_t *p) {
-    int32_t v = 0;
-    for (int i = 3; i >= 0; i--)
-        v = (int32_t)((uint32_t)v << 8 | (uint8_t)p[i]);
-    return v;
-}
 
 static int32_t dot(const CtnPair *p, const int8_t *in, const int8_t *weights, int channel) {
     int32_t sum = 0, chunks = (p->next_passes - 1) * 4 + p->next_code / CTN_PAIR_CHUNK;
@@ -35,26 +22,21 @@ static int32_t dot(const CtnPair *p, const int8_t *in, const int8_t *weights, in
     return sum;
 }
 
-static int8_t finish(const CtnPair *p, Kind kind, int32_t sum, const int8_t *parameters, int c) {
-    sum = (int32_t)((uint32_t)sum + (uint32_t)read_word(parameters + 4 * c));
-    sum =
-        ctn_requantize(sum, read_word(parameters + 16 + 4 * c), read_word(parameters + 32 + 4 * c));
-    sum = ctn_clamp(sum, -32768, 32767) + p->zero_point;
-    if (kind == TABLE)
-        return p->table[ctn_clamp(sum, 0, p->clamp_max)];
-    return kind == RELU ? (int8_t)ctn_clamp(sum, -128, 127)
-                        : (int8_t)ctn_clamp(sum, p->clamp_min, p->clamp_max);
+static int8_t finish(const CtnPair *p, CtnEnd end, int32_t sum, const int8_t *parameters, int c) {
+    parameters += 4 * c;
+    return ctn_block_finish(end, sum, parameters, parameters + 16, parameters + 32, p->zero_point,
+                            p->clamp_min, p->clamp_max, p->table);
 }
 
-static void pairs(const CtnPair *given, Kind kind) {
+static void pairs(const CtnPair *given, CtnEnd end) {
     CtnPair p = *given;
     int32_t chunks = (p.next_passes - 1) * 4 + p.next_code / CTN_PAIR_CHUNK;
     int32_t group = p.segments * chunks * 64;
     for (int32_t left = p.pairs; left > 0; left--) {
         for (const int8_t *w = p.weights; w != p.weights_end; w += group + CTN_PAIR_PARAMETERS)
             for (int c = 0; c < 4; c++) {
-                *p.out0++ = finish(&p, kind, dot(&p, p.in0, w, c), w + group, c);
-                *p.out1++ = finish(&p, kind, dot(&p, p.in1, w, c), w + group, c);
+                *p.out0++ = finish(&p, end, dot(&p, p.in0, w, c), w + group, c);
+                *p.out1++ = finish(&p, end, dot(&p, p.in1, w, c), w + group, c);
             }
         p.in0 += p.in_step;
         p.in1 += p.in_step;
@@ -142,20 +124,11 @@ void ctn_pair_table_mve(const CtnPair *p) {
     "vldrw.u32 q5, [r3], #16\n"                                                                    \
     "vqrdmulh.s32 q1, q1, q4\n"
 
-#define HALF_AWAY                                                                                  \
-    "vshr.s32 q2, q0, #31\n"                                                                       \
-    "vadd.i32 q0, q0, q2\n"                                                                        \
-    "vshr.s32 q3, q1, #31\n"                                                                       \
-    "vadd.i32 q1, q1, q3\n"
-
 /* 16-bit lanes: pixel 0 at even, pixel 1 at odd places; in bytes: 0 and 2 of each word */
 #define NARROW                                                                                     \
     "vrshl.s32 q0, q0, q5\n"                                                                       \
     "ldr r0, [sp, #48]\n"                                                                          \
-    "vrshl.s32 q1, q1, q5\n"                                                                       \
-    "vqmovnb.s32 q0, q0\n"                                                                         \
-    "vqmovnt.s32 q0, q1\n"                                                                         \
-    "vqadd.s16 q0, q0, r0\n"
+    "vrshl.s32 q1, q1, q5\n" NARROW_Q0_Q1
 
 #define STORE                                                                                      \
     "ldrd r0, r2, [sp, #8]\n"                                                                      \
@@ -185,7 +158,7 @@ void ctn_pair_table_mve(const CtnPair *p) {
     "pop {r4-r11, pc}\n"
 
 __attribute__((naked)) void ctn_pair_exact_mve(const CtnPair *p __attribute__((unused))) {
-    __asm__ volatile(SAVE("8") PRODUCTS SCALE HALF_AWAY NARROW
+    __asm__ volatile(SAVE("8") PRODUCTS SCALE HALF_AWAY_Q0_Q1 NARROW
                      "vqmovnb.s16 q0, q0\n"
                      "vmax.s8 q0, q0, q6\n"
                      "vmin.s8 q0, q0, q7\n" STORE NEXT_PAIR);
@@ -197,7 +170,7 @@ __attribute__((naked)) void ctn_pair_relu_mve(const CtnPair *p __attribute__((un
 
 /* Indices are 16 bits wide, so tables of 1024 entries are no worse than those of 256. */
 __attribute__((naked)) void ctn_pair_table_mve(const CtnPair *p __attribute__((unused))) {
-    __asm__ volatile(SAVE("16") PRODUCTS SCALE HALF_AWAY NARROW
+    __asm__ volatile(SAVE("16") PRODUCTS SCALE HALF_AWAY_Q0_Q1 NARROW
                      "ldr r2, [sp, #72]\n"
                      "vmax.s16 q0, q0, q6\n"
                      "vmin.s16 q1, q0, q7\n"

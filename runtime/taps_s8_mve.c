@@ -5,47 +5,31 @@
  *   r0 pixel   r1 output   r2 offsets   r3 weights, then parameters   r4 r5 addresses of taps
  *   r6 groups left   r7 odd tap?   r8 first offset   r9 pairs of taps   r10 zero point
  *   r11 pixels left   r12 spare
- *   q4 q5 q6 q7 sums of channels 4i, 4i + 1, 4i + 2, 4i + 3
- *
- * Rounding is that of pair_s8_mve.c. */
+ *   q4 q5 q6 q7 sums of channels 4i, 4i + 1, 4i + 2, 4i + 3 */
 #include "taps_s8_mve.h"
+#include "block_mve.h"
 
 #if defined(CTN_EMULATE)
-#include "fix.h"
 
-typedef enum { EXACT, RELU, TABLE } Kind;
-
-static int32_t read_word(const int8_t *p) {
-    int32_t v = 0;
-    for (int i = 3; i >= 0; i--)
-        v = (int32_t)((uint32_t)v << 8 | (uint8_t)p[i]);
-    return v;
-}
-
-static int8_t channel(const CtnTaps *t, Kind kind, const int8_t *in, const int8_t *group, int c) {
-    int32_t taps = 2 * t->tap_pairs + t->odd_tap;
-    const int8_t *weights = group + 64, *parameters = weights + 16 * taps;
+static int8_t channel(const CtnTaps *t, CtnEnd end, const int8_t *in, const int8_t *group, int c) {
+    int32_t taps = 2 * t->tap_pairs + t->odd_tap, sum = 0;
+    const int8_t *weights = group + 64, *factors = weights + 16 * taps;
     int at = c % 4, lane = 4 * (c / 4);
-    int32_t sum = read_word(group + 16 * at + lane);
     for (int32_t k = 0; k < taps; k++)
-        sum = (int32_t)((uint32_t)sum + (uint32_t)(in[t->offsets[k] + c] * weights[16 * k + c]));
-    sum = ctn_requantize(sum, read_word(parameters + 32 * at + lane),
-                         read_word(parameters + 32 * at + 16 + lane));
-    sum = ctn_clamp(sum, -32768, 32767) + t->zero_point;
-    if (kind == TABLE)
-        return t->table[ctn_clamp(sum, 0, t->clamp_max)];
-    return kind == RELU ? (int8_t)ctn_clamp(sum, -128, 127)
-                        : (int8_t)ctn_clamp(sum, t->clamp_min, t->clamp_max);
+        sum += in[t->offsets[k] + c] * weights[16 * k + c];
+    return ctn_block_finish(end, sum, group + 16 * at + lane, factors + 32 * at + lane,
+                            factors + 32 * at + 16 + lane, t->zero_point, t->clamp_min,
+                            t->clamp_max, t->table);
 }
 
 /* All 16 lanes are read and computed, as the assembly does; the last group stores some. */
-static void pixels(const CtnTaps *t, Kind kind) {
+static void pixels(const CtnTaps *t, CtnEnd end) {
     int32_t bytes = 16 * (2 * t->tap_pairs + t->odd_tap) + CTN_TAPS_PARAMETERS;
     for (int32_t p = 0; p < t->pixels; p++)
         for (int32_t g = 0; g < t->groups; g++)
             for (int c = 0; c < 16; c++) {
                 const int8_t *in = t->in + p * t->in_step + 16 * g;
-                int8_t q = channel(t, kind, in, t->weights + g * bytes, c);
+                int8_t q = channel(t, end, in, t->weights + g * bytes, c);
                 if (c < (g + 1 < t->groups ? 16 : t->last))
                     t->out[p * t->out_step + 16 * g + c] = q;
             }

@@ -44,12 +44,18 @@ static bool gathering_pays(const CtnConv2dS8Args *a) {
     return a->dilation_w > 1 || gathered < direct;
 }
 
-/* None where every window lies in the image and ends with a whole vector. */
+/* Whether no window reaches over the image, the padding of its runs to vectors included. */
+static bool rows_lie_within(const CtnConv2dS8Args *a) {
+    int last_y = (a->out_h - 1) * a->stride_h - a->pad_top + (a->kernel_h - 1) * a->dilation_h;
+    int width = (a->out_w - 1) * a->stride_w + a->kernel_w;
+    return a->pad_top == 0 && a->pad_left == 0 && last_y < a->in_h && width <= a->in_w &&
+           a->kernel_w * a->in_c % VECTOR == 0;
+}
+
 static int64_t scratch_bytes(const CtnConv2dS8Args *a, int64_t window) {
     if (a->gathered)
         return 2 * (window + VECTOR);
-    if (a->kernel_h == 1 && a->kernel_w == 1 && a->pad_top == 0 && a->pad_left == 0 &&
-        a->in_c % VECTOR == 0)
+    if (rows_lie_within(a))
         return 0;
     int64_t width = (int64_t)(a->out_w - 1) * a->stride_w + a->kernel_w;
     return a->kernel_h * width * a->in_c + VECTOR;
@@ -84,8 +90,7 @@ void pack_conv2d_pairs(C *c, Graph *g, Call *call) {
     CtnConv2dS8Args *a = call->args;
     (void)g;
     if (a->kernel_h == 1 && a->kernel_w == 1 && a->stride_h == 1 && a->stride_w == 1 &&
-        a->out_h == a->in_h && a->out_w == a->in_w &&
-        a->in_c % VECTOR == 0) { /* one long row of pixels: its end is read as it is */
+        a->out_h == a->in_h && a->out_w == a->in_w && a->in_c % VECTOR == 0) { /* one long row */
         a->in_w = a->out_w = a->in_h * a->in_w * a->batches;
         a->in_h = a->out_h = a->batches = 1;
     }
@@ -102,8 +107,7 @@ void pack_conv2d_pairs(C *c, Graph *g, Call *call) {
     call_absent(call, &a->bias);
     call_absent(call, &a->multiplier);
     call_absent(call, &a->shift);
-    if (scratch_bytes(a, window) > 0)
-        call_scratch(call, &a->scratch, scratch_bytes(a, window), 16);
-    else
-        call_absent(call, &a->scratch);
+    int64_t scratch = scratch_bytes(a, window);
+    if (scratch > 0)
+        call_scratch(call, &a->scratch, scratch, 16);
 }

@@ -51,4 +51,8 @@ void pack_conv2d_pairs(C *c, Graph *g, Call *call);
 bool depthwise_taps(const Call *call);
 void pack_depthwise_taps(C *c, Graph *g, Call *call);
 
+/* MVE: row_s8_mve.h says how weights lie. */
+bool linear_rows(const Call *call);
+void pack_linear_rows(C *c, Graph *g, Call *call);
+
 #endif
