@@ -531,6 +531,8 @@ typedef enum {
     VARIANT(max_pool2d_s8, MaxPool2dS8, dsp, max_pool_accepts_dsp, keep_constants)                 \
     VARIANT(avg_pool2d_s8, AvgPool2dS8, dsp, avg_pool_accepts_dsp, keep_constants)                 \
     VARIANT(linear_s8, LinearS8, mve, linear_rows, pack_linear_rows)                               \
+    VARIANT(add_s8, AddS8, mve, add_runs, pack_add_runs)                                           \
+    VARIANT(mul_s8, MulS8, mve, mul_runs, pack_mul_runs)                                           \
     VARIANT(table_s8, TableS8, dsp, table_of_bytes, keep_constants)                                \
     VARIANT(table_s8, TableS8, mve, table_of_bytes, keep_constants)
 

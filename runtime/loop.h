@@ -48,4 +48,20 @@ static inline int ctn_step(int rank, const int32_t *dim, int32_t *index, const i
     return 0;
 }
 
+/* How many trailing dims of dim[0..rank) both operands walk with the strides of the last one alone;
+ * *count is the number of elements in them. */
+static inline int ctn_run_dims(int rank, const int32_t *dim, const int32_t *a_stride,
+                               const int32_t *b_stride, int32_t *count) {
+    int d = rank - 1;
+    int32_t run = dim[d];
+    for (; d > 0; d--) {
+        if (dim[d - 1] != 1 && (a_stride[d - 1] != a_stride[rank - 1] * run ||
+                                b_stride[d - 1] != b_stride[rank - 1] * run))
+            break;
+        run *= dim[d - 1];
+    }
+    *count = run;
+    return rank - d;
+}
+
 #endif

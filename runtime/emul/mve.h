@@ -13,6 +13,14 @@ typedef struct {
     int8_t lane[16];
 } int8x16_t;
 
+typedef struct {
+    int32_t lane[4];
+} int32x4_t;
+
+typedef struct {
+    uint32_t lane[4];
+} uint32x4_t;
+
 typedef uint16_t mve_pred16_t;
 
 /* The first n of 16 byte lanes. */
@@ -104,6 +112,114 @@ static inline int8x16_t vpselq_s8(int8x16_t a, int8x16_t b, mve_pred16_t first) 
         if (!(first >> i & 1))
             a.lane[i] = b.lane[i];
     return a;
+}
+
+/* ---- 32-bit lanes: arithmetic wraps -------------------------------------------------------- */
+
+static inline int32_t emul_wrap(uint32_t v) {
+    return (int32_t)v;
+}
+
+/* The first n of four lanes. */
+static inline mve_pred16_t vctp32q(uint32_t n) {
+    return (mve_pred16_t)(n >= 4 ? 0xffffu : (1u << 4 * n) - 1u);
+}
+
+static inline int32x4_t vdupq_n_s32(int32_t v) {
+    return (int32x4_t){{v, v, v, v}};
+}
+
+static inline uint32x4_t vreinterpretq_u32_s32(int32x4_t a) {
+    uint32x4_t r;
+    for (int i = 0; i < 4; i++)
+        r.lane[i] = (uint32_t)a.lane[i];
+    return r;
+}
+
+static inline int32x4_t vaddq_s32(int32x4_t a, int32x4_t b) {
+    for (int i = 0; i < 4; i++)
+        a.lane[i] = emul_wrap((uint32_t)a.lane[i] + (uint32_t)b.lane[i]);
+    return a;
+}
+
+static inline int32x4_t vaddq_n_s32(int32x4_t a, int32_t b) {
+    for (int i = 0; i < 4; i++)
+        a.lane[i] = emul_wrap((uint32_t)a.lane[i] + (uint32_t)b);
+    return a;
+}
+
+static inline int32x4_t vsubq_n_s32(int32x4_t a, int32_t b) {
+    for (int i = 0; i < 4; i++)
+        a.lane[i] = emul_wrap((uint32_t)a.lane[i] - (uint32_t)b);
+    return a;
+}
+
+static inline int32x4_t vmulq_s32(int32x4_t a, int32x4_t b) {
+    for (int i = 0; i < 4; i++)
+        a.lane[i] = emul_wrap((uint32_t)a.lane[i] * (uint32_t)b.lane[i]);
+    return a;
+}
+
+/* a * b + c */
+static inline int32x4_t vmlasq_n_s32(int32x4_t a, int32x4_t b, int32_t c) {
+    for (int i = 0; i < 4; i++)
+        a.lane[i] = emul_wrap((uint32_t)a.lane[i] * (uint32_t)b.lane[i] + (uint32_t)c);
+    return a;
+}
+
+static inline int32x4_t vminq_s32(int32x4_t a, int32x4_t b) {
+    for (int i = 0; i < 4; i++)
+        a.lane[i] = a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i];
+    return a;
+}
+
+static inline int32x4_t vmaxq_s32(int32x4_t a, int32x4_t b) {
+    for (int i = 0; i < 4; i++)
+        a.lane[i] = a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i];
+    return a;
+}
+
+static inline int32x4_t vshrq_n_s32(int32x4_t a, int n) {
+    for (int i = 0; i < 4; i++)
+        a.lane[i] = a.lane[i] >> n;
+    return a;
+}
+
+/* 2 * a * b, rounded half up to its upper 32 bits; b is not INT32_MIN. */
+static inline int32x4_t vqrdmulhq_n_s32(int32x4_t a, int32_t b) {
+    for (int i = 0; i < 4; i++)
+        a.lane[i] = (int32_t)(((int64_t)a.lane[i] * b + ((int64_t)1 << 30)) >> 31);
+    return a;
+}
+
+/* A left shift, or for n < 0 a right shift rounded half up. */
+static inline int32x4_t vrshlq_n_s32(int32x4_t a, int32_t n) {
+    for (int i = 0; i < 4; i++)
+        a.lane[i] = n >= 0 ? emul_wrap((uint32_t)a.lane[i] << n)
+                           : (int32_t)(((int64_t)a.lane[i] + ((int64_t)1 << (-n - 1))) >> -n);
+    return a;
+}
+
+/* Bytes widened to lanes; lanes that are not live are zero and not read. */
+static inline int32x4_t vldrbq_z_s32(const int8_t *p, mve_pred16_t live) {
+    int32x4_t r;
+    for (int i = 0; i < 4; i++)
+        r.lane[i] = (live >> 4 * i & 1) ? p[i] : 0;
+    return r;
+}
+
+static inline int32x4_t vldrbq_gather_offset_s32(const int8_t *p, uint32x4_t offset) {
+    int32x4_t r;
+    for (int i = 0; i < 4; i++)
+        r.lane[i] = p[offset.lane[i]];
+    return r;
+}
+
+/* The low byte of each live lane. */
+static inline void vstrbq_p_s32(int8_t *p, int32x4_t v, mve_pred16_t live) {
+    for (int i = 0; i < 4; i++)
+        if (live >> 4 * i & 1)
+            p[i] = (int8_t)v.lane[i];
 }
 
 #endif

@@ -55,4 +55,10 @@ void pack_depthwise_taps(C *c, Graph *g, Call *call);
 bool linear_rows(const Call *call);
 void pack_linear_rows(C *c, Graph *g, Call *call);
 
+/* MVE: operand a dense along the last dim, b dense or broadcast there. */
+bool add_runs(const Call *call);
+void pack_add_runs(C *c, Graph *g, Call *call);
+bool mul_runs(const Call *call);
+void pack_mul_runs(C *c, Graph *g, Call *call);
+
 #endif

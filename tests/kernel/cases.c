@@ -936,11 +936,11 @@ static void (*const makers[CTN_KERNEL_COUNT])(Maker *, Call *) = {
 
 enum { GAP = 32 };
 
-/* A generator of its own for each reference: packing adds and moves references, and the operands
+/* A generator of its own for each buffer: packing adds, moves and swaps references, and the operands
  * of a variant must be those of plain C. */
 static Maker maker_of(const Maker *m, const CallRef *ref) {
     Maker own = *m;
-    own.state ^= 0x9e3779b97f4a7c15ULL * (uint64_t)(ref->field_offset + 1);
+    own.state ^= 0x9e3779b97f4a7c15ULL * (uint64_t)(ref->buffer->id + 1);
     for (int i = 0; i < 4; i++)
         next(&own);
     return own;
