@@ -222,4 +222,13 @@ static inline void vstrbq_p_s32(int8_t *p, int32x4_t v, mve_pred16_t live) {
             p[i] = (int8_t)v.lane[i];
 }
 
+static inline int32x4_t vldrbq_s32(const int8_t *p) {
+    return (int32x4_t){{p[0], p[1], p[2], p[3]}};
+}
+
+static inline void vstrbq_s32(int8_t *p, int32x4_t v) {
+    for (int i = 0; i < 4; i++)
+        p[i] = (int8_t)v.lane[i];
+}
+
 #endif

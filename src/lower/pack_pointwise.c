@@ -1,5 +1,5 @@
-/* Sums and products of two operands on MVE: the operand that is dense along the last dim becomes a.
- */
+/* Sums and products of two operands on MVE: the operand that is dense along the last dim becomes a;
+ * of two, the one on the smaller scale. */
 #include "lower/packing.h"
 
 static void swap_ints(int32_t *a, int32_t *b, int count) {
@@ -35,7 +35,7 @@ bool add_runs(const Call *call) {
 void pack_add_runs(C *c, Graph *g, Call *call) {
     CtnAddS8Args *a = call->args;
     (void)c, (void)g;
-    if (a->a_stride[5] == 1)
+    if (a->a_stride[5] == 1 && (a->b_stride[5] == 0 || a->a_shift < 0))
         return;
     swap_refs(call, &a->a, &a->b);
     swap_ints(a->a_stride, a->b_stride, 6);
