@@ -66,6 +66,7 @@ static const Option option_table[] = {
     {"from", 0, COMPILE, TEXT, AT(from), "PASS", "start there, from a dumped graph"},
     {"input", 'i', RUN | VERIFY, TEXT, AT(input), "PATH", ".npy, .npz, an image, or a folder"},
     {"labels", 0, VERIFY, TEXT, AT(labels), "NAME", "a .npy, or an array's name in the input"},
+    {"limit", 0, RUN | VERIFY, INTEGER, AT(limit), "N", "only the first N samples"},
     {"on", 0, RUN | VERIFY, TEXT, AT(on), "WHERE", "float, host or qemu"},
     {"model", 0, RUN | VERIFY, TEXT, AT(archive), "PATH", "where the archive is now"},
     {"raw", 0, RUN, FLAG, AT(raw), NULL, "write integers as they are"},

@@ -39,6 +39,7 @@ typedef struct {
 
     const char *input;      /* run, verify: the data */
     const char *labels;     /* verify: a .npy, or the name of an array in `input` */
+    int limit;              /* run, verify: only the first samples; 0: all */
     const char *on;         /* float, host, qemu; NULL: host (an archive: float) */
     const char *archive;    /* run, verify: where the .pt2 is now (--model) */
     bool raw;               /* run: integers instead of float32 */

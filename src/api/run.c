@@ -42,13 +42,13 @@ static void run_body(C *c, Session *s) {
     check_output_name(c, o);
     if (archive) {
         Graph *g = archive_float(c, o->model);
-        Samples samples = samples_read(c, g, o->input, &s->scaling);
+        Samples samples = session_samples(c, s, g);
         outputs_write(c, s, g, &samples, run_each(c, g, &samples, NULL));
         return;
     }
     Compiled m = compiled_load(c, s, o->model);
     Graph *g = in_float ? compiled_float(c, &m) : m.planned;
-    Samples samples = samples_read(c, g, o->input, &s->scaling);
+    Samples samples = session_samples(c, s, g);
     if (!in_float && o->on && strcmp(o->on, "qemu") == 0) {
         ChipRun chip = qemu_run(c, g, &s->compile, m.folder, &samples);
         outputs_write(c, s, g, &samples, chip.outputs);

@@ -164,3 +164,10 @@ void session_options(C *c, Session *s) {
     parse_precision(c, s);
     diag_stop_if_errors(c);
 }
+
+Samples session_samples(C *c, const Session *s, const Graph *g) {
+    Samples samples = samples_read(c, g, s->o->input, &s->scaling);
+    if (s->o->limit > 0 && s->o->limit < samples.count)
+        samples.count = s->o->limit;
+    return samples;
+}

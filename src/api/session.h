@@ -39,6 +39,8 @@ Graph *compiled_float(C *c, const Compiled *m);
 /* An archive up to the stage at which it can be run in float. */
 Graph *archive_float(C *c, const char *path);
 
+/* --input for the graph's inputs, at most --limit samples of it. */
+Samples session_samples(C *c, const Session *s, const Graph *g);
 /* outputs[sample][k] as arrays for a file: see design section 9 (Arrays). */
 void outputs_write(C *c, const Session *s, const Graph *g, const Samples *samples,
                    Array ***outputs);

@@ -161,7 +161,8 @@ static void count_top1(C *c, Session *s, Verify *v) {
         return;
     Loc loc = {.file = s->o->input};
     Array *labels = labels_read(c, s->o->input, s->o->labels);
-    if (array_count(labels) != v->samples.count)
+    if (array_count(labels) < v->samples.count ||
+        (array_count(labels) > v->samples.count && s->o->limit != v->samples.count))
         fatal(c, DIAG_INPUT, &loc, "%lld labels for %d samples", (long long)array_count(labels),
               v->samples.count);
     int real = 0, integer = 0, agree = 0;
@@ -265,7 +266,7 @@ static void verify_body(C *c, Session *s) {
     Verify v = {0};
     v.model = compiled_load(c, s, s->o->model);
     v.reference = compiled_float(c, &v.model);
-    v.samples = samples_read(c, v.reference, s->o->input, &s->scaling);
+    v.samples = session_samples(c, s, v.reference);
     run_both(c, &v);
     count_top1(c, s, &v);
     if (strcmp(on, "qemu") == 0)
