@@ -6,11 +6,7 @@
     defined(__ARM_ARCH_8M_MAIN__) || defined(__ARM_ARCH_8_1M_MAIN__)
 #include "ctn.h"
 #include "dot_v7m.h"
-
-typedef struct {
-    const int8_t *image;
-    int32_t y, x; /* of the window's first tap */
-} Window;
+#include "window.h"
 
 typedef struct {
     const CtnConv2dS8Args *a;
@@ -18,7 +14,7 @@ typedef struct {
     int32_t depth, columns, taps, tap_step, depth_step; /* of a group; of a segment */
     int32_t *pairs;
     int8_t *padding;
-    Window window[CTN_DOT_ROWS], next;
+    CtnWindow window[CTN_DOT_ROWS], next;
     int8_t *next_output;
 } Layer;
 
@@ -39,7 +35,7 @@ static Layer layer_of(const CtnConv2dS8Args *a, const CtnFrame *frame) {
     l.padding = (int8_t *)(l.dot.sums + (most < l.taps * l.depth ? CTN_DOT_ROWS * l.columns : 0));
     for (int32_t i = 0; i < l.depth_step; i++)
         l.padding[i] = (int8_t)a->input_zero_point;
-    l.next = (Window){ctn_at(frame, a->input), -a->pad_top, -a->pad_left};
+    l.next = ctn_window_first(a, ctn_at(frame, a->input));
     l.next_output = ctn_at(frame, a->output);
     return l;
 }
@@ -57,28 +53,15 @@ static int32_t next_windows(Layer *l, int32_t left) {
         l->window[i] = l->next;
         l->dot.row[i] = l->next_output;
         l->next_output += a->out_c;
-        l->next.x += a->stride_w;
-        if (l->next.x < a->out_w * a->stride_w - a->pad_left)
-            continue;
-        l->next.x = -a->pad_left;
-        l->next.y += a->stride_h;
-        if (l->next.y < a->out_h * a->stride_h - a->pad_top)
-            continue;
-        l->next.y = -a->pad_top;
-        l->next.image += a->in_h * a->in_w * a->in_c;
+        ctn_window_next(a, &l->next);
     }
     return count;
 }
 
 static int within(const Layer *l) {
-    const CtnConv2dS8Args *a = l->a;
-    int32_t last_y = a->in_h - 1 - (a->kernel_h - 1) * a->dilation_h;
-    int32_t last_x = a->in_w - 1 - (a->kernel_w - 1) * a->dilation_w;
-    for (int32_t i = 0; i < CTN_DOT_ROWS; i++) {
-        const Window *w = &l->window[i];
-        if (w->y < 0 || w->y > last_y || w->x < 0 || w->x > last_x)
+    for (int32_t i = 0; i < CTN_DOT_ROWS; i++)
+        if (!ctn_window_within(l->a, &l->window[i]))
             return 0;
-    }
     return 1;
 }
 
@@ -89,7 +72,7 @@ static void expand_runs(const Layer *l) {
     int32_t run = a->kernel_w * a->in_c, down = a->dilation_h * a->in_w * a->in_c;
     int32_t *to = l->pairs;
     for (int32_t i = 0; i < CTN_DOT_ROWS; i++) {
-        const Window *w = &l->window[i];
+        const CtnWindow *w = &l->window[i];
         row[i] = w->image + (w->y * a->in_w + w->x) * a->in_c;
     }
     for (int32_t ky = 0; ky < a->kernel_h; ky++, to += 2 * run) {
@@ -107,10 +90,8 @@ static void expand_taps(const Layer *l, int32_t tap, int32_t taps, int32_t first
     for (; taps > 0; taps--, to += 2 * count) {
         const int8_t *row[CTN_DOT_ROWS];
         for (int32_t i = 0; i < CTN_DOT_ROWS; i++) {
-            const Window *w = &l->window[i];
-            int32_t y = w->y + ky * a->dilation_h, x = w->x + kx * a->dilation_w;
-            int inside = y >= 0 && y < a->in_h && x >= 0 && x < a->in_w;
-            row[i] = inside ? w->image + (y * a->in_w + x) * a->in_c + first : l->padding;
+            const int8_t *pixel = ctn_window_tap(a, &l->window[i], ky, kx);
+            row[i] = pixel ? pixel + first : l->padding;
         }
         ctn_expand_v7m(row, to, count);
         if (++kx == a->kernel_w) {

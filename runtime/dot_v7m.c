@@ -3,7 +3,7 @@
 #if defined(CTN_EMULATE) || defined(__ARM_ARCH_7M__) || defined(__ARM_ARCH_7EM__) ||               \
     defined(__ARM_ARCH_8M_MAIN__) || defined(__ARM_ARCH_8_1M_MAIN__)
 #include "dot_v7m.h"
-#include "short_v7m.h"
+#include "short_store.h"
 
 CtnDotV7m ctn_dot_begin_v7m(int32_t output_zero_point, int32_t clamp_max, const int8_t *table) {
     CtnDotV7m dot = {.zero = 2 * output_zero_point + 1};

@@ -4,7 +4,7 @@
     defined(__ARM_ARCH_8M_MAIN__) || defined(__ARM_ARCH_8_1M_MAIN__)
 #include "ctn.h"
 #include "dot_v7m.h"
-#include "short_v7m.h"
+#include "short_store.h"
 #include "vector_v7m.h"
 
 static int32_t sum_of(const int8_t *p, int32_t count) {

@@ -4,7 +4,7 @@
 #include "vector_v7m.h"
 
 #ifdef CTN_EMULATE
-#include "short_v7m.h"
+#include "short_store.h"
 
 /* Two sums of one segment: columns `low` and the byte `high` of each word. */
 static void add_segment(const CtnVectorV7m *v, const int8_t *words, int low, int high,

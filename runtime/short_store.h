@@ -1,6 +1,6 @@
 /* The short store of ARMv7-M (dot_v7m.h proves it), for what is written in C. */
-#ifndef CTN_SHORT_V7M_H
-#define CTN_SHORT_V7M_H
+#ifndef CTN_SHORT_STORE_H
+#define CTN_SHORT_STORE_H
 
 #include <stdint.h>
 

@@ -1,0 +1,90 @@
+/* The matrix block of ARMv6-M: two rows of activations times columns of int8 weights, requantized
+ * and stored. Convolutions and products of matrices are made of it.
+ *
+ * Both factors are unsigned bytes, a + 128 and w + 128, and both rows share a multiplication: they
+ * are expanded to words a0 + a1 * 2^16, whose products p with w are a0 * w + a1 * w * 2^16, each
+ * below 2^16. A pair of sums is kept as T = sum of p modulo 2^32 and H = sum of p >> 16. H is the
+ * second row's sum, T - H * 2^16 the first one's. (Four instructions for two products; separately
+ * they take five, for MULS destroys a factor.)
+ *
+ * As (a + 128) * (w + 128) = (a + 128) * w + 128 * (a + 128), 128 times the sum of a row's bytes is
+ * taken off its sums; the rest of the offset is folded into the bias. Sums are modulo 2^32, H below
+ * 2^32 for rows of less than 2^16 bytes.
+ *
+ * The stream begins with a word: 1 if all factors are narrow, else 0. Columns follow in fours, then
+ * two, then one, as many as are left over. A group of g columns: int32 bias of each; per step of
+ * depth, of which there is an even number, g bytes; zeros up to a multiple of 4; then 8 bytes of
+ * each column: the multiplier in pieces of 16 bits and the shift.
+ *
+ * Store, for a right shift by n, 1 <= n <= 20, as in dot_v7m.h: t = ctn_mul_high(sum, m), C =
+ * (2 * zero_point + 1) * 2^(n-1), result = (t + C - (sum < 0)) >> n. Where the zero point is -128
+ * and there is no table, what negative sums give saturates whether they are rounded this way or
+ * that, and the last term is left out. There are no long products:
+ * - wide, |sum| < 2^30: sum = h * 2^16 + l with -2^15 <= l < 2^15, m = mh * 2^16 + ml; then
+ *   t = 2 * h * mh + ((h * ml + l * mh + (l * ml >> 16) + 2^14) >> 15), where the bracket stays
+ *   within 2^29 + 2^30 + 2^15 + 2^14. The pieces are ml, mh, and n as it is.
+ * - narrow, |sum| < 2^19: m = m2 * 2^20 + m1 * 2^10 + m0; x = ((sum * m0 >> 10) + sum * m1 >> 10) +
+ *   sum * m2 is the product less 20 bits, rounded down, and t = (x + 2^10) >> 11. Both shifts make
+ *   one: result = (x + 2^10 + C * 2^11 - (sum < 0) * 2^11) >> (n + 11); the host has proven that
+ *   this does not overflow. The pieces are m0, m1, m2, and n + 11. */
+#ifndef CTN_DOT_V6M_H
+#define CTN_DOT_V6M_H
+
+#include <stdint.h>
+
+enum {
+    CTN_DOT_ROWS = 2,
+    CTN_DOT_COLUMN = 12, /* bytes of bias and factors */
+    CTN_DOT_HEAD = 4
+};
+
+typedef enum {
+    CTN_STORE_WIDE,     /* and the CtnTail of short_store.h; CTN_STORE_NARROW likewise */
+    CTN_STORE_RELU = 3, /* saturated, without the sign's rounding */
+    CTN_STORE_NARROW = 4,
+} CtnStoreV6m;
+
+/* All words, in the order of the block's stack. */
+typedef struct {
+    uint32_t entry4, passes4, skip4; /* of the loop for fours: code, bytes of weights left out */
+    uint32_t entry2, passes2, skip2; /* of that for two */
+    uint32_t fours, twos;            /* groups of columns */
+    const uint32_t *rows;            /* [depth] */
+    uint32_t sum[CTN_DOT_ROWS];      /* 128 times those of the rows' bytes */
+    int8_t *output[CTN_DOT_ROWS];
+    int32_t zero;        /* 2 * output zero point + 1 */
+    uint32_t round;      /* 2^10 if narrow, else 0 */
+    uint32_t store;      /* CtnStoreV6m */
+    const int8_t *table; /* at the entry of result 0 */
+    const uint8_t *weights;
+    /* of the layer, not on the stack */
+    const uint8_t *stream; /* behind its head */
+    int32_t depth, columns;
+    uint32_t bytes; /* of a block's fours and two */
+} CtnDotV6m;
+
+static inline int32_t ctn_dot_even(int32_t depth) {
+    return (depth + 1) & ~1;
+}
+
+/* Bytes of a stream's group. */
+static inline int32_t ctn_dot_group(int32_t depth, int32_t columns) {
+    return ((ctn_dot_even(depth) * columns + 3) & ~3) + columns * CTN_DOT_COLUMN;
+}
+
+/* A layer of blocks with rows of depth bytes and `columns` columns; `stream` is at its head. */
+CtnDotV6m ctn_dot_begin_v6m(const uint8_t *stream, int32_t depth, int32_t columns,
+                            int32_t output_zero_point, int32_t clamp_max, const int8_t *table);
+/* Two rows, expanded to an even depth, against all columns of a block; moves dot->weights behind
+ * their stream. */
+void ctn_dot_block_v6m(CtnDotV6m *dot, uint32_t *rows);
+/* Expands count bytes of two rows; adds their sums to sum[]. */
+void ctn_expand_v6m(const int8_t *const row[CTN_DOT_ROWS], uint32_t *to, int32_t count,
+                    uint32_t sum[CTN_DOT_ROWS]);
+/* At most CTN_DOT_RUN bytes; the result holds both sums, 16 bits each. */
+uint32_t ctn_expand_run_v6m(const int8_t *row0, const int8_t *row1, uint32_t *to, int32_t count);
+enum { CTN_DOT_RUN = 256 };
+/* All fours and the two; there is at least one. */
+void ctn_dot_2x4_v6m(const CtnDotV6m *dot);
+
+#endif

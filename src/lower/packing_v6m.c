@@ -1,0 +1,108 @@
+/* What the kernels of ARMv6-M ask of a call, and how its constants are packed for them: the streams
+ * that runtime/dot_v6m.h describes. */
+#include "dot_v6m.h"
+#include "lower/factors.h"
+
+#include <assert.h>
+
+enum { OFFSET = 128 }; /* activations are given as q + 128 */
+
+static uint8_t *put_bytes(uint8_t *to, uint32_t value, int bytes) {
+    for (int i = 0; i < bytes; i++)
+        *to++ = (uint8_t)(value >> 8 * i);
+    return to;
+}
+
+static uint8_t *put_aligned(uint8_t *start, uint8_t *to) {
+    while ((to - start) % 4 != 0)
+        *to++ = 0;
+    return to;
+}
+
+/* May the store of this column be the narrow one? */
+static bool factor_is_narrow(const Factor *f, int32_t zero_point) {
+    const int64_t sum_limit = (int64_t)1 << 19, limit = ((int64_t)1 << 31) - 1;
+    int64_t top = f->high > -f->low ? f->high : -f->low;
+    int64_t zero = 2 * (int64_t)zero_point + 1;
+    int64_t constant = (zero < 0 ? -zero : zero) << (f->right_shift + 11);
+    return top < sum_limit && constant < limit && f->right_shift + 11 <= 31 &&
+           (top * f->multiplier >> 20) + constant / 2 + 4096 < limit;
+}
+
+static bool columns_are_narrow(const Columns *k, int32_t zero_point) {
+    Factor f;
+    for (int64_t i = 0; i < k->channels; i++) {
+        column_factor(k, i, OFFSET, &f);
+        if (!factor_is_narrow(&f, zero_point))
+            return false;
+    }
+    return true;
+}
+
+static uint8_t *put_factor(const Factor *f, bool narrow, uint8_t *to) {
+    uint32_t m = (uint32_t)f->multiplier, n = (uint32_t)f->right_shift;
+    if (narrow) {
+        to = put_bytes(to, m & 0x3ff, 2);
+        to = put_bytes(to, m >> 10 & 0x3ff, 2);
+        to = put_bytes(to, m >> 20, 2);
+        return put_bytes(to, n + 11, 2);
+    }
+    to = put_bytes(to, m, 4);
+    to = put_bytes(to, 0, 2);
+    return put_bytes(to, n, 2);
+}
+
+/* A group of 4, 2 or 1 columns. */
+static uint8_t *put_group(const Columns *k, int64_t channel, int count, bool narrow, uint8_t *to) {
+    uint8_t *start = to;
+    Factor f[4];
+    for (int c = 0; c < count; c++) {
+        column_factor(k, channel + c, OFFSET, &f[c]);
+        to = put_bytes(to, (uint32_t)f[c].bias, 4);
+    }
+    for (int64_t i = 0; i < ctn_dot_even((int32_t)k->depth); i++)
+        for (int c = 0; c < count; c++)
+            *to++ = i < k->depth
+                        ? (uint8_t)(k->weights[(channel + c) * k->channel_step + i] + OFFSET)
+                        : 0;
+    to = put_aligned(start, to);
+    for (int c = 0; c < count; c++)
+        to = put_factor(&f[c], narrow, to);
+    assert(to - start == ctn_dot_group((int32_t)k->depth, count));
+    return to;
+}
+
+static int group_at(int64_t left) {
+    return left >= 4 ? 4 : left >= 2 ? 2 : 1;
+}
+
+/* All channels in blocks of `columns`, behind the head. */
+static void *stream_of(C *c, const Columns *k, int32_t columns, int32_t zero_point,
+                       int64_t *bytes) {
+    bool narrow = columns_are_narrow(k, zero_point);
+    int64_t block = 0;
+    for (int32_t left = columns; left > 0; left -= group_at(left))
+        block += ctn_dot_group((int32_t)k->depth, group_at(left));
+    *bytes = CTN_DOT_HEAD + k->channels / columns * block;
+    uint8_t *stream = c_alloc(c, (size_t)*bytes);
+    uint8_t *to = put_bytes(stream, narrow, CTN_DOT_HEAD);
+    for (int64_t channel = 0; channel < k->channels; channel += columns)
+        for (int32_t at = 0; at < columns; at += group_at(columns - at))
+            to = put_group(k, channel + at, group_at(columns - at), narrow, to);
+    return stream;
+}
+
+void pack_conv2d_bytes(C *c, Graph *g, Call *call) {
+    (void)g;
+    CtnConv2dS8Args *a = call->args;
+    Columns k;
+    int64_t bytes;
+    conv2d_columns(call, &k);
+    void *stream = stream_of(c, &k, a->out_c / a->groups, a->output_zero_point, &bytes);
+    call_const(call, &a->weights, "packed", DT_I8, stream, bytes, 4);
+    call_absent(call, &a->bias);
+    call_absent(call, &a->multiplier);
+    call_absent(call, &a->shift);
+    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    call_scratch(call, &a->scratch, 4LL * ctn_dot_even((int32_t)k.depth) + a->in_c / a->groups, 4);
+}
