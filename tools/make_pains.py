@@ -224,6 +224,8 @@ def samples_arrays(module, samples):
             outputs = base.flatten(module(*copy.deepcopy(inputs)))
         for prefix, values in (("in", inputs), ("out", outputs)):
             for i, value in enumerate(values):
+                if not isinstance(value, torch.Tensor):
+                    continue
                 columns.setdefault(f"{prefix}{i}", []).append(single(prefix, value))
     return {name: numpy.stack(column) for name, column in columns.items()}
 

@@ -71,37 +71,65 @@ static void check_folder_writable(C *c, const char *folder) {
     }
 }
 
+/* A graph dumped behind pass quantize: what DIR keeps of it is resumed where it started here. */
+static bool starts_quantized(const char *from) {
+    bool behind = false;
+    for (int i = 0; from && i < pass_table_count; i++) {
+        if (behind && strcmp(pass_table[i].name, from) == 0)
+            return true;
+        behind |= strcmp(pass_table[i].name, "quantize") == 0;
+    }
+    return false;
+}
+
 /* The passes up to quantize, then a copy of the graph for DIR, then the rest. */
 static void run_passes(C *c, Session *s, Graph *g, PipelineControl *control, FileSet *files) {
-    PipelineControl first = *control, second = *control;
-    bool whole = !control->stop_after && !control->dump && !control->from;
-    if (!whole) {
+    PipelineControl first = *control;
+    if (control->stop_after) {
         pipeline_run(c, g, &s->compile, control);
         return;
     }
-    first.stop_after = "quantize";
-    pipeline_run(c, g, &s->compile, &first);
+    if (!starts_quantized(control->from)) {
+        first.stop_after = "quantize";
+        pipeline_run(c, g, &s->compile, &first);
+        control->from = "layout";
+        control->dumped = first.dumped;
+        memcpy(control->seconds, first.seconds, sizeof control->seconds);
+    }
     add_graph_file(c, g, files);
-    second.from = "layout";
-    memcpy(second.seconds, first.seconds, sizeof second.seconds);
-    pipeline_run(c, g, &s->compile, &second);
-    memcpy(control->seconds, second.seconds, sizeof control->seconds);
+    s->compile.resume = control->from;
+    pipeline_run(c, g, &s->compile, control);
 }
 
 static void read_calibration(C *c, Session *s, Graph *g) {
     if (s->o->calibrate_count == 0)
         return;
     Samples samples = samples_read_many(c, g, s->o->calibrate_count, s->o->calibrate, &s->scaling);
+    samples = samples_real(c, &samples, g, NULL);
     s->compile.sample_count = samples.count;
     s->compile.sample = samples.sample;
 }
 
+static void write_folder(C *c, Session *s, Graph *g, PipelineControl *control, FileSet *files) {
+    double start = now();
+    report_settle(c, g);
+    emit_c(c, g, &s->compile, files);
+    for (int i = 0; timer_names[i]; i++)
+        if (strcmp(timer_names[i], "emit") == 0)
+            control->seconds[i] += now() - start;
+    report_json(c, g, &s->compile, control->seconds, files);
+    const char **owned;
+    int owned_count = owned_files(c, s->o->out, &owned);
+    fileset_write(c, files, s->o->out, owned_count, owned);
+}
+
 static void compile_body(C *c, Session *s) {
     const CortenOptions *o = s->o;
-    PipelineControl control = {.dump = o->dump, .stop_after = o->stop_after, .from = o->from};
-    bool partial = o->dump || o->stop_after;
+    bool only_dump = o->dump && !o->out && !o->stop_after;
+    PipelineControl control = {
+        .dump = o->dump, .stop_after = only_dump ? o->dump : o->stop_after, .from = o->from};
     session_options(c, s);
-    if (!o->out && !partial)
+    if (!o->out && !control.stop_after)
         fatal(c, DIAG_USAGE, NULL, "no output folder: give -o DIR");
     if (o->out)
         check_folder_writable(c, o->out);
@@ -112,19 +140,11 @@ static void compile_body(C *c, Session *s) {
     FileSet files = {0};
     run_passes(c, s, g, &control, &files);
     diag_stop_if_errors(c);
-    if (partial)
-        return;
-    start = now();
-    report_settle(c, g);
-    emit_c(c, g, &s->compile, &files);
-    for (int i = 0; timer_names[i]; i++)
-        if (strcmp(timer_names[i], "emit") == 0)
-            control.seconds[i] += now() - start;
-    report_json(c, g, &s->compile, control.seconds, &files);
-    const char **owned;
-    int owned_count = owned_files(c, o->out, &owned);
-    fileset_write(c, &files, o->out, owned_count, owned);
-    if (!o->quiet)
+    if (!control.stop_after)
+        write_folder(c, s, g, &control, &files);
+    if (control.dumped)
+        fputs(control.dumped, s->results);
+    else if (!control.stop_after && !o->quiet)
         report_text(c, files.file[files.count - 1].data, s->results);
 }
 

@@ -26,6 +26,8 @@ static void take_options(C *c, Session *s, const json_t *root, const Loc *loc, C
     o->io_layout =
         optional(options, "io_layout") ? c_strdup(c, optional(options, "io_layout")) : NULL;
     o->optimize = optional(options, "optimize") ? c_strdup(c, optional(options, "optimize")) : NULL;
+    s->compile.resume =
+        optional(options, "from") ? c_strdup(c, optional(options, "from")) : "layout";
     o->keep_inputs = json_is_true(json_object_get(options, "keep_inputs"));
     o->allow_float = json_is_true(json_object_get(options, "allow_float"));
     o->ram = o->flash = 0;
@@ -51,7 +53,7 @@ Compiled compiled_load(C *c, Session *s, const char *folder) {
     m.archive_sha256 = member(c, &loc, root, "model_sha256");
     json_decref(root);
     m.planned = graph_load(c, path_join(c, folder, c_format(c, "%s.corten", name)));
-    PipelineControl control = {.from = "layout"};
+    PipelineControl control = {.from = s->compile.resume};
     pipeline_run(c, m.planned, &s->compile, &control);
     return m;
 }

@@ -43,6 +43,7 @@ static void run_body(C *c, Session *s) {
     if (archive) {
         Graph *g = archive_float(c, o->model);
         Samples samples = session_samples(c, s, g);
+        samples = samples_real(c, &samples, g, NULL);
         outputs_write(c, s, g, &samples, run_each(c, g, &samples, NULL));
         return;
     }
@@ -54,6 +55,8 @@ static void run_body(C *c, Session *s) {
         outputs_write(c, s, g, &samples, chip.outputs);
         return;
     }
+    if (in_float)
+        samples = samples_real(c, &samples, g, m.planned);
     Simulator *simulator = in_float ? NULL : simulator_new(c, g);
     outputs_write(c, s, g, &samples, run_each(c, g, &samples, simulator));
     if (simulator)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct {
@@ -15,8 +16,17 @@ static void run_job(C *c, void *user) {
     job->body(c, job->session);
 }
 
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Only work that takes over a second shows a bar. */
 static void show_progress(void *user, const char *what, double fraction) {
     Session *s = user;
+    if (now() - s->start < 1)
+        return;
     if (fraction >= 1)
         fprintf(s->messages, "\r%*s\r", 60, "");
     else
@@ -26,6 +36,7 @@ static void show_progress(void *user, const char *what, double fraction) {
 
 int session_run(const CortenOptions *o, void (*body)(C *c, Session *s)) {
     Session s = {.o = o,
+                 .start = now(),
                  .results = o->results ? o->results : stdout,
                  .messages = o->messages ? o->messages : stderr};
     Job job = {&s, body};
@@ -76,8 +87,16 @@ static void choose_cpu(C *c, Session *s) {
         return;
     s->compile.cpu = &cpu_table[cpu];
     s->compile.isa = s->compile.cpu->isa;
-    if (s->o->isa && choose(c, "ISA level", s->o->isa, isa_levels, isa_level_count) >= 0)
-        s->compile.isa = s->o->isa;
+    int level = choose_or(c, "ISA level", s->o->isa, isa_levels, isa_level_count, -1);
+    if (level < 0)
+        return;
+    s->compile.isa = isa_levels[level];
+    for (int own = 0; strcmp(isa_levels[own], s->compile.cpu->isa) != 0; own++)
+        if (own == level)
+            return;
+    if (strcmp(s->compile.isa, s->compile.cpu->isa) != 0)
+        diag_error(c, DIAG_USAGE, NULL, "--isa %s: %s has %s only", s->compile.isa,
+                   s->compile.cpu->name, s->compile.cpu->isa);
 }
 
 static int parse_numbers(C *c, const char *option, const char *text, double out[4]) {
@@ -136,7 +155,7 @@ static void parse_precision(C *c, Session *s) {
 
 void session_options(C *c, Session *s) {
     static const char *const observers[] = {"minmax", "percentile", "mse"};
-    static const char *const ios[] = {"", "int8", "int16", "float"};
+    static const char *const ios[] = {"int8", "int16", "float"};
     static const char *const layouts[] = {"nchw", "nhwc"};
     static const char *const optimizes[] = {"speed", "size"};
     static const char *const emits[] = {"c"};
@@ -147,7 +166,7 @@ void session_options(C *c, Session *s) {
     else
         choose_cpu(c, s);
     k->observer = (ObserverKind)choose_or(c, "observer", o->observer, observers, 3, OBSERVER_MSE);
-    k->io = (IoType)choose_or(c, "--io", o->io, ios, 4, IO_AS_QUANTIZED);
+    k->io = (IoType)(choose_or(c, "--io", o->io, ios, 3, -1) + 1);
     k->io_nhwc = choose_or(c, "--io-layout", o->io_layout, layouts, 2, 0) == 1;
     k->optimize_size = choose_or(c, "--optimize", o->optimize, optimizes, 2, 0) == 1;
     choose_or(c, "--emit", o->emit, emits, COUNT_OF(emits), 0);
@@ -156,6 +175,11 @@ void session_options(C *c, Session *s) {
     k->ram_limit = o->ram;
     k->flash_limit = o->flash;
     k->accuracy_budget_db = o->accuracy_budget_db;
+    if (o->accuracy_budget_db > 0)
+        diag_error(
+            c, DIAG_MODEL, NULL,
+            "--accuracy-budget cannot be given yet: name the nodes for int16 in a --precision "
+            "file");
     k->input_scale_count = o->input_scale_count;
     k->input_scale = o->input_scale;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);

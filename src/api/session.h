@@ -13,6 +13,7 @@
 typedef struct {
     const CortenOptions *o;
     FILE *results, *messages;
+    double start;    /* seconds of the monotonic clock */
     Options compile; /* o, checked and parsed */
     ImageScaling scaling;
 } Session;

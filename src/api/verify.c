@@ -14,7 +14,7 @@ typedef struct { /* signal and noise of one value, summed over samples */
 typedef struct {
     Compiled model;
     Graph *reference; /* float */
-    Samples samples;
+    Samples samples, real_samples;
     Array ***integer, ***real; /* [sample][output] */
     Noise *output;
     Noise *call; /* by call index: the value it writes against the float node's */
@@ -86,7 +86,7 @@ static void run_reference(C *c, Verify *v, Seen *seen, int sample, Array **outpu
     Env *env = env_new(c, g), *outer = c->env;
     for (int k = 0; k < g->input_count; k++)
         if (g->input[k].kind == ARG_VALUE)
-            env_set(env, g->input[k].u.value, v->samples.sample[sample][k]);
+            env_set(env, g->input[k].u.value, v->real_samples.sample[sample][k]);
     c->env = env;
     graph_eval(c, g, env, true, see_value, seen);
     for (int k = 0; k < g->output_count; k++) {
@@ -165,10 +165,16 @@ static void count_top1(C *c, Session *s, Verify *v) {
         (array_count(labels) > v->samples.count && s->o->limit != v->samples.count))
         fatal(c, DIAG_INPUT, &loc, "%lld labels for %d samples", (long long)array_count(labels),
               v->samples.count);
+    int scores = 0; /* the first output that has any */
+    while (scores < v->model.planned->output_count &&
+           v->model.planned->output[scores].kind != ARG_VALUE)
+        scores++;
+    if (scores == v->model.planned->output_count)
+        fatal(c, DIAG_INPUT, &loc, "no output to compare with the labels");
     int real = 0, integer = 0, agree = 0;
     for (int i = 0; i < v->samples.count; i++) {
-        int64_t label = array_get_int(labels, i), f = arg_max(v->real[i][0]),
-                q = arg_max(v->integer[i][0]);
+        int64_t label = array_get_int(labels, i), f = arg_max(v->real[i][scores]),
+                q = arg_max(v->integer[i][scores]);
         real += f == label;
         integer += q == label;
         agree += f == q;
@@ -267,6 +273,7 @@ static void verify_body(C *c, Session *s) {
     v.model = compiled_load(c, s, s->o->model);
     v.reference = compiled_float(c, &v.model);
     v.samples = session_samples(c, s, v.reference);
+    v.real_samples = samples_real(c, &v.samples, v.reference, v.model.planned);
     run_both(c, &v);
     count_top1(c, s, &v);
     if (strcmp(on, "qemu") == 0)

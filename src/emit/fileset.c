@@ -41,6 +41,11 @@ static bool is_owned(const char *name, int owned_count, const char *const *owned
     return false;
 }
 
+/* What a report may say of files: reports can be edited. */
+static bool is_inside(const char *name) {
+    return name[0] != '/' && !strstr(name, "..");
+}
+
 static bool is_wanted(const FileSet *set, const char *name) {
     for (int i = 0; i < set->count; i++)
         if (strcmp(set->file[i].name, name) == 0)
@@ -65,20 +70,29 @@ static void check_foreign(C *c, const FileSet *set, const char *folder, int owne
     diag_stop_if_errors(c);
 }
 
+/* A name that no other process and no file of the user's has. */
+static const char *aside(C *c, const char *folder, const char *name) {
+    return c_format(c, "%s/%s.new-%ld", folder, name, (long)getpid());
+}
+
 /* All files beside their final places; on the first failure those already written are removed. */
-static void write_aside(C *c, const FileSet *set, const char *folder) {
+static void write_aside(C *c, const FileSet *set, const char *folder, bool existed) {
     for (int i = 0; i < set->count; i++) {
-        const char *path = c_format(c, "%s/%s.new", folder, set->file[i].name);
+        const char *path = aside(c, folder, set->file[i].name);
         make_parents(c, path);
-        FILE *f = fopen(path, "wb");
+        FILE *f = fopen(path, "wbx");
         bool good = f && fwrite(set->file[i].data, 1, set->file[i].bytes, f) == set->file[i].bytes;
         int error = errno;
         if (f && fclose(f) != 0)
             good = false;
         if (good)
             continue;
-        for (int k = 0; k <= i; k++)
-            unlink(c_format(c, "%s/%s.new", folder, set->file[k].name));
+        for (int k = 0; k < i + (f != NULL); k++)
+            unlink(aside(c, folder, set->file[k].name));
+        if (!existed) {
+            rmdir(path_join(c, folder, "runtime"));
+            rmdir(folder);
+        }
         Loc loc = {.file = path_join(c, folder, set->file[i].name)};
         fatal(c, DIAG_INPUT, &loc, "cannot be written: %s", strerror(error));
     }
@@ -87,16 +101,17 @@ static void write_aside(C *c, const FileSet *set, const char *folder) {
 void fileset_write(C *c, const FileSet *set, const char *folder, int owned_count,
                    const char *const *owned) {
     check_foreign(c, set, folder, owned_count, owned);
+    bool existed = path_is_folder(folder);
     make_parents(c, c_format(c, "%s/x", folder));
-    write_aside(c, set, folder);
+    write_aside(c, set, folder, existed);
     for (int i = 0; i < set->count; i++) {
         const char *to = path_join(c, folder, set->file[i].name);
         Loc loc = {.file = to};
-        if (rename(c_format(c, "%s/%s.new", folder, set->file[i].name), to) != 0)
+        if (rename(aside(c, folder, set->file[i].name), to) != 0)
             fatal(c, DIAG_INPUT, &loc, "cannot be written: %s", strerror(errno));
     }
     for (int i = 0; i < owned_count; i++) /* what an earlier compile needed and this one does not */
-        if (!is_wanted(set, owned[i]) && !strstr(owned[i], ".."))
+        if (!is_wanted(set, owned[i]) && is_inside(owned[i]))
             unlink(path_join(c, folder, owned[i]));
 }
 

@@ -157,6 +157,14 @@ struct Value {
 typedef enum { FATE_LIVE, FATE_KERNEL, FATE_FUSED, FATE_FOLDED, FATE_MOVED, FATE_REMOVED } Fate;
 typedef enum { NODE_CPU, NODE_NPU } NodeTarget;
 
+/* What calibration saw a node's weights multiplied with: [rows][groups][depth] (quant/patches.c).
+ */
+typedef struct Patches {
+    int64_t groups, depth; /* depth in the order of one output's weights */
+    int64_t rows, capacity;
+    float *data;
+} Patches;
+
 typedef struct Origins { /* sorted archive node indices */
     int count;
     int *id;
@@ -180,12 +188,11 @@ struct Node {
     Graph *body; /* of table and recurrent nodes; NULL otherwise */
     Origins origins;
     NodeTarget target;
-    bool joined; /* its reader, a cat, moves its operand straight into place (lower.c) */
+    bool joined;     /* its reader, a cat, moves its operand straight into place (lower.c) */
     bool fused;      /* computed in the store of the node that defines its operand (fuse.c) */
     bool float_kept; /* --allow-float: stays float on the chip */
     const char *float_reason;
-    struct Patches
-        *patches;   /* what calibration saw its weights multiplied with (quant/patches.c) */
+    Patches *patches;
     double sqnr_db; /* verify's result; NAN unknown */
     Node *prev, *next;
 };
@@ -296,8 +303,8 @@ bool graph_sort(Graph *g);
 int node_arg_index(const Node *n, const char *name);
 const Arg *node_arg(const Node *n, const char *name);
 bool node_takes(const Node *n, const char *name); /* the schema has such an argument */
-bool node_has(const Node *n, const char *name);  /* given and not None */
-Value *node_in(const Node *n, const char *name); /* NULL when None or a number */
+bool node_has(const Node *n, const char *name);   /* given and not None */
+Value *node_in(const Node *n, const char *name);  /* NULL when None or a number */
 int64_t node_int(const Node *n, const char *name);
 double node_double(const Node *n, const char *name); /* int, float or bool */
 bool node_bool(const Node *n, const char *name);
@@ -485,9 +492,12 @@ Value *node_result(const Node *n);
 
 /* The whole graph as text; large constants go into the .npz beside it (graph_save). */
 const char *graph_print(Graph *g);
+/* The same with those constants behind it, in lines array "NAME" DTYPE[DIMS] HEX. */
+const char *graph_print_whole(Graph *g);
 Graph *graph_parse(C *c, const char *file, const char *text, const ArrayList *constants);
 void graph_save(Graph *g, const char *path); /* one zip: graph.txt and members of constants */
-Graph *graph_load(C *c, const char *path);   /* what graph_save wrote, or plain text + .npz */
+Graph *graph_load(C *c, const char *path);   /* what graph_save wrote, or text, plain with an .npz
+                                                beside it, or whole */
 
 /* Checks every rule of the graph's stage; a broken one is DIAG_BUG with the pass's name. */
 void graph_verify(Graph *g, const char *after_pass);

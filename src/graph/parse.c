@@ -486,6 +486,21 @@ static Graph *parse_body(Parser *p, const Node *n) {
     return inner.g;
 }
 
+/* float32[rows, groups, depth] */
+static Patches *parse_patches(Parser *p, const Node *n) {
+    const char *member = patches_member(p->g->c, p->prefix, n);
+    const Array *a = find_array(p, member);
+    if (a->dtype != DT_F32 || a->rank != 3 || array_count(a) == 0)
+        scan_fail(p->s, "'%s' must be float32[rows, groups, depth]", member);
+    Patches *patches = NEW(p->g->c, Patches);
+    *patches = (Patches){.rows = a->dim[0],
+                         .capacity = a->dim[0],
+                         .groups = a->dim[1],
+                         .depth = a->dim[2],
+                         .data = a->data};
+    return patches;
+}
+
 static void parse_node_attributes(Parser *p, Node *n) {
     Scanner *s = p->s;
     bool placed = false;
@@ -508,6 +523,8 @@ static void parse_node_attributes(Parser *p, Node *n) {
             n->float_reason = scan_string(s);
         else if (scan_attribute(s, "sqnr"))
             n->sqnr_db = scan_float(s);
+        else if (scan_attribute(s, "patches"))
+            n->patches = parse_patches(p, n);
         else if (scan_attribute(s, "npu"))
             n->target = NODE_NPU;
         else if (scan_attribute(s, "from"))

@@ -27,17 +27,7 @@ static void indent(Printer *p) {
 /* ---- words and numbers -------------------------------------------------------------------- */
 
 static void print_string(Printer *p, const char *s) {
-    text_add(p->t, "\"");
-    for (; *s; s++) {
-        unsigned char ch = (unsigned char)*s;
-        if (ch == '"' || ch == '\\')
-            text_add(p->t, "\\%c", ch);
-        else if (ch < 0x20 || ch == 0x7f)
-            text_add(p->t, "\\x%02x", ch);
-        else
-            text_add_bytes(p->t, s, 1);
-    }
-    text_add(p->t, "\"");
+    text_add_quoted(p->t, s);
 }
 
 static void print_name(Printer *p, const char *name) {
@@ -276,6 +266,8 @@ static void print_node_attributes(Printer *p, const Node *n) {
     }
     if (n->target == NODE_NPU)
         text_add(p->t, " npu");
+    if (has_patches(n))
+        text_add(p->t, " patches");
     print_origins(p, n);
     print_node_loc(p, n);
 }

@@ -52,6 +52,28 @@ const char *histogram_member(C *c, const char *prefix, const Value *v) {
     return c_format(c, "%s%s:histogram", prefix, v->name);
 }
 
+const char *patches_member(C *c, const char *prefix, const Node *n) {
+    return c_format(c, "%s%s:patches", prefix, n->name);
+}
+
+bool has_patches(const Node *n) {
+    return n->patches && n->patches->rows > 0;
+}
+
+void text_add_quoted(Text *t, const char *s) {
+    text_add(t, "\"");
+    for (; *s; s++) {
+        unsigned char ch = (unsigned char)*s;
+        if (ch == '"' || ch == '\\')
+            text_add(t, "\\%c", ch);
+        else if (ch < 0x20 || ch == 0x7f)
+            text_add(t, "\\x%02x", ch);
+        else
+            text_add_bytes(t, s, 1);
+    }
+    text_add(t, "\"");
+}
+
 static void mark_arg(char *mark, const Arg *a) {
     if (a->kind == ARG_VALUE && !mark[a->u.value->id])
         mark[a->u.value->id] = VALUE_READ;

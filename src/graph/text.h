@@ -19,9 +19,14 @@ char *values_marked(C *c, const Graph *g);
 /* Where a node comes from if its line does not say: the place of its first origin. */
 Loc implied_loc(const Graph *g, const Node *n);
 bool loc_equal(const Loc *a, const Loc *b);
+/* Patches that the text of n says it has. */
+bool has_patches(const Node *n);
 /* Names of arrays beside the text. `prefix` is "" or "node/" for each enclosing body. */
 const char *constant_member(C *c, const char *prefix, const Value *v);
 const char *histogram_member(C *c, const char *prefix, const Value *v);
+const char *patches_member(C *c, const char *prefix, const Node *n);
+
+void text_add_quoted(Text *t, const char *s); /* as scan_string reads it */
 
 /* ---- reading words ------------------------------------------------------------------------ */
 

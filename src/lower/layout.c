@@ -149,14 +149,17 @@ static Grid *boundary_grid(C *c, const Grid *grid, IoType io) {
     if (want == grid->dtype)
         return NULL;
     Grid *other = c_memdup(c, grid, sizeof *grid);
-    other->part = c_memdup(c, grid->part, sizeof *grid->part);
+    other->part = c_memdup(c, grid->part, (size_t)grid->part_count * sizeof *grid->part);
     other->dtype = want;
     other->bits = want == DT_I8 ? 8 : 16;
-    /* int8 has a zero point anywhere in its range: int16, symmetric, must reach both its ends */
-    int32_t zero = grid->part[0].zero_point;
-    int32_t far = zero + 128 > 127 - zero ? zero + 128 : 127 - zero;
-    other->part[0].scale *= want == DT_I8 ? 256 : far / 32767.0;
-    other->part[0].zero_point = 0;
+    for (int k = 0; k < grid->part_count; k++) {
+        /* int8 has a zero point anywhere in its range: int16, symmetric, must reach both its ends
+         */
+        int32_t zero = grid->part[k].zero_point;
+        int32_t far = zero + 128 > 127 - zero ? zero + 128 : 127 - zero;
+        other->part[k].scale *= want == DT_I8 ? 256 : far / 32767.0;
+        other->part[k].zero_point = 0;
+    }
     return other;
 }
 

@@ -31,7 +31,8 @@ static void lower_quantize(C *c, Graph *g, Node *n) {
 }
 
 static void dequantize_run(C *c, Graph *g, Node *n, Value *in, Value *out, int64_t at,
-                           int64_t count, const Part *p) {
+                           int64_t count, int part) {
+    const Part *p = &in->grid->part[part];
     bool wide = value_storage(in) == DT_I16;
     Call *call = call_new(c, g, n, wide ? CTN_KERNEL_dequantize_s16 : CTN_KERNEL_dequantize_s8);
     CtnDequantizeS8Args *a = call->args;
@@ -42,30 +43,31 @@ static void dequantize_run(C *c, Graph *g, Node *n, Value *in, Value *out, int64
     a->zero_point = p->zero_point;
 }
 
-/* One part of a value whose parts are no runs of memory: copied out, dequantized, copied back. */
-static void dequantize_part(C *c, Graph *g, Node *n, Value *in, const Part *p) {
+/* One part of a value whose parts are no runs of memory: copied out, converted, copied back. */
+static void convert_part(C *c, Graph *g, Node *n, Value *in, int part, PartRun *run) {
+    const Part *p = &in->grid->part[part];
     Type t = in->type;
     t.dim[p->axis] = p->stop - p->start;
     Value *q = value_new(g, c_format(c, "%s_part", in->name), t);
-    Value *real = value_new(g, c_format(c, "%s_real", in->name), t);
+    Value *other = value_new(g, c_format(c, "%s_other", in->name), t);
     q->grid = in->grid;
+    other->grid = n->out[0]->grid;
     memcpy(q->order, in->order, sizeof q->order);
-    memcpy(real->order, in->order, sizeof real->order);
+    memcpy(other->order, in->order, sizeof other->order);
     int64_t stride[MAX_RANK], part_stride[MAX_RANK];
     value_strides(in, stride);
     value_strides(q, part_stride);
     int64_t start = p->start * stride[p->axis];
     lower_copy(c, g, n, in, start, stride, q, 0, part_stride, t.rank, t.dim);
-    dequantize_run(c, g, n, q, real, 0, type_count(&t), p);
-    lower_copy(c, g, n, real, 0, part_stride, n->out[0], start, stride, t.rank, t.dim);
+    run(c, g, n, q, other, 0, type_count(&t), part);
+    lower_copy(c, g, n, other, 0, part_stride, n->out[0], start, stride, t.rank, t.dim);
 }
 
-static void lower_dequantize(C *c, Graph *g, Node *n) {
-    Value *in = node_in(n, "input");
+void lower_by_parts(C *c, Graph *g, Node *n, Value *in, PartRun *run) {
     const Grid *grid = in->grid;
     int64_t count = type_count(&in->type), stride[MAX_RANK];
     if (grid->part_count == 1) {
-        dequantize_run(c, g, n, in, n->out[0], 0, count, &grid->part[0]);
+        run(c, g, n, in, n->out[0], 0, count, 0);
         return;
     }
     value_strides(in, stride);
@@ -73,10 +75,14 @@ static void lower_dequantize(C *c, Graph *g, Node *n) {
         const Part *p = &grid->part[k];
         int64_t step = stride[p->axis];
         if (step * in->type.dim[p->axis] == count) /* the axis is outermost */
-            dequantize_run(c, g, n, in, n->out[0], p->start * step, (p->stop - p->start) * step, p);
+            run(c, g, n, in, n->out[0], p->start * step, (p->stop - p->start) * step, k);
         else
-            dequantize_part(c, g, n, in, p);
+            convert_part(c, g, n, in, k, run);
     }
+}
+
+static void lower_dequantize(C *c, Graph *g, Node *n) {
+    lower_by_parts(c, g, n, node_in(n, "input"), dequantize_run);
 }
 
 /* The same bytes in other memory. */

@@ -85,6 +85,12 @@ typedef struct {
 void call_weights(C *c, Call *call, const Node *n, int64_t channels, const int8_t *packed,
                   int64_t weight_bytes, WeightFields field);
 
+/* For rows that convert their operand `in` into output 0 of the same order: calls `run` for each
+ * part of its grid, with `count` elements from element `at` on of both. */
+typedef void PartRun(C *c, Graph *g, Node *n, Value *in, Value *out, int64_t at, int64_t count,
+                     int part);
+void lower_by_parts(C *c, Graph *g, Node *n, Value *in, PartRun *run);
+
 /* softmax(beta * x) over dim, with an optional bool mask that broadcasts to x (dim is then the
  * last): values count where its truth differs from `hides`. Nodes before n. */
 Value *softmax_node(C *c, Graph *g, Node *n, Value *x, int dim, double beta, Value *mask,

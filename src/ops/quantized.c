@@ -96,17 +96,19 @@ static double map_identity(const Node *n, const double *in) {
 }
 
 /* Between int8 and int16, or int16 of two scales. */
-static void lower_rescale(C *c, Graph *g, Node *n, Value *in, Value *out) {
+static void rescale_run(C *c, Graph *g, Node *n, Value *in, Value *out, int64_t at, int64_t count,
+                        int part) {
+    const Part *from = &in->grid->part[part], *to = &out->grid->part[part];
     Call *call = call_new(c, g, n, CTN_KERNEL_rescale);
     CtnRescaleArgs *a = call->args;
-    call_in(call, &a->input, in);
-    call_out(call, &a->output, out);
-    a->count = (int32_t)type_count(&out->type);
     a->input_bytes = dtype_size(value_storage(in));
     a->output_bytes = dtype_size(value_storage(out));
-    a->input_zero_point = value_zero_point(in);
-    a->output_zero_point = value_zero_point(out);
-    multiplier_from(value_scale(in) / value_scale(out), &a->multiplier, &a->shift);
+    call_in_at(call, &a->input, in, at * a->input_bytes);
+    call_out_at(call, &a->output, out, at * a->output_bytes);
+    a->count = (int32_t)count;
+    a->input_zero_point = from->zero_point;
+    a->output_zero_point = to->zero_point;
+    multiplier_from(from->scale / to->scale, &a->multiplier, &a->shift);
     if (a->shift > 14) /* 2^16 << 14 still fits; any step but 0 is then beyond the output's range */
         a->shift = 14;
 }
@@ -130,14 +132,14 @@ static void lower_requantize(C *c, Graph *g, Node *n) {
                    dtype_name(value_storage(in)), dtype_name(value_storage(out)));
         return;
     }
-    bool same_type = value_storage(in) == value_storage(out);
-    if (same_type && value_scale(in) == value_scale(out) &&
+    bool same_type = value_storage(in) == value_storage(out), one = in->grid->part_count == 1;
+    if (one && same_type && value_scale(in) == value_scale(out) &&
         value_zero_point(in) == value_zero_point(out))
         value_alias(g, out, in, 0);
-    else if (same_type && value_storage(in) == DT_I8)
+    else if (one && same_type && value_storage(in) == DT_I8)
         lower_requantize_s8(c, g, n, in, out);
     else
-        lower_rescale(c, g, n, in, out);
+        lower_by_parts(c, g, n, in, rescale_run);
 }
 
 #define QUANTIZE .shape = shape_quantize, .eval = eval_quantize, .lower = lower_reinterpret

@@ -30,6 +30,7 @@ typedef struct {
     const PrecisionRule *precision;
     int input_scale_count;
     const char *const *input_scale; /* "NAME=SCALE,ZP" */
+    const char *resume; /* the pass from which DIR's <name>.corten goes on: "layout" mostly */
     int threads;
     /* calibration samples: sample[s][k] is the array of user input k; converted and checked */
     int sample_count;
@@ -48,7 +49,8 @@ extern const Pass pass_table[];
 extern const int pass_table_count;
 
 typedef struct {
-    const char *dump;       /* print the graph after this pass to stdout; NULL */
+    const char *dump;       /* the pass after which the graph is wanted as text; NULL */
+    const char *dumped;     /* out: that text, whole */
     const char *stop_after; /* NULL: run all */
     const char *from;       /* start with this pass; NULL: the first */
     double seconds[8];      /* out: by the order of timer_names */

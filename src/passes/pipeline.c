@@ -74,7 +74,9 @@ void pipeline_run(C *c, Graph *g, const Options *options, PipelineControl *contr
     for (int i = first; i <= last; i++) {
         const Pass *pass = &pass_table[i];
         if (g->stage != pass->from)
-            fatal(c, DIAG_USAGE, NULL, "pass '%s' cannot start from a graph of this stage",
+            fatal(c, DIAG_USAGE, NULL,
+                  "pass '%s' cannot start from a graph of this stage: give --from PASS, the one "
+                  "behind the dumped pass",
                   pass->name);
         double start = now();
         pass->run(c, g, options);
@@ -84,6 +86,6 @@ void pipeline_run(C *c, Graph *g, const Options *options, PipelineControl *contr
         graph_verify(g, pass->name);
         control->seconds[timer_index(pass->timer)] += now() - start;
         if (i == dump)
-            fputs(graph_print(g), stdout);
+            control->dumped = graph_print_whole(g);
     }
 }

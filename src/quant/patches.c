@@ -8,12 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-struct Patches {
-    int64_t groups, depth; /* row: [groups][depth], depth in the order of one output's weights */
-    int64_t rows, capacity;
-    float *data;
-};
-
 /* Numbers of all rows of one softmax: each candidate range costs as many exponentials. */
 #define SOFTMAX_FLOATS ((int64_t)1 << 14)
 

@@ -18,7 +18,6 @@ void observed_range_through(C *c, const Observed *o, double (*map)(void *, doubl
 /* What the weights of n see while calibration runs, or the rows of a softmax (patches.c): room for
  * so many floats; NULL if n's weights are pinned, or of another kind than those of conv2d and
  * linear. */
-typedef struct Patches Patches;
 Patches *patches_new(C *c, const Node *n, int64_t floats);
 /* Takes its share of the input x of n, which is that of sample 0 <= sample < samples. */
 void patches_take(C *c, Patches *p, const Node *n, const Array *x, int sample, int samples);
@@ -45,6 +44,9 @@ Grid *grid_fixed(C *c, double scale, int32_t zero_point); /* int8 */
 double weight_scale(double largest, int bits);
 Grid *grid_of_range(C *c, const Array *a, int bits); /* affine for all of a's numbers and 0 */
 Grid *grid_symmetric_per_channel(C *c, const Array *weights, int axis, int bits);
+
+/* Pins the grids of the inputs that --input-scale names; wrong names and numbers are fatal. */
+void fix_input_grids(C *c, Graph *g, const Options *o);
 
 /* Records `<op> has no integer form` for every node without one. `pointwise_counts`: pointwise
  * nodes are let through, since they may still become part of a table. */

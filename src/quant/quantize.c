@@ -381,6 +381,7 @@ static bool is_float_island(const Value *v) {
 
 void pass_quantize(C *c, Graph *g, const Options *o) {
     graph_index(g);
+    fix_input_grids(c, g, o);
     Sets s = {.c = c, .g = g, .o = o};
     sets_grow(&s);
     for (Node *n = g->first, *next; n; n = next) {

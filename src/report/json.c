@@ -4,10 +4,19 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static json_t *text_or_null(const char *s) {
     return s ? json_string(s) : json_null();
+}
+
+/* So that the folder can be taken up from anywhere. */
+static json_t *absolute_path(const char *path) {
+    char *real = path ? realpath(path, NULL) : NULL;
+    json_t *text = text_or_null(real ? real : path);
+    free(real);
+    return text;
 }
 
 static const char *fate_name(Fate fate) {
@@ -37,8 +46,13 @@ static json_t *parts_json(const Grid *grid) {
 static json_t *boundary_json(const Arg *arg, const char *name) {
     json_t *o = json_object();
     json_object_set_new(o, "name", text_or_null(name));
-    if (arg->kind != ARG_VALUE)
+    if (arg->kind != ARG_VALUE) { /* a constant of the call: no tensor crosses */
+        json_object_set_new(o, "shape", json_null());
+        json_object_set_new(o, "dtype", json_string("none"));
+        json_object_set_new(o, "scale", json_null());
+        json_object_set_new(o, "zero_point", json_null());
         return o;
+    }
     const Value *v = arg->u.value;
     json_object_set_new(o, "shape", shape_json(&v->type));
     json_object_set_new(o, "dtype", json_string(dtype_name(value_storage(v))));
@@ -122,9 +136,10 @@ static json_t *seconds_json(const double seconds[8]) {
 /* What lowering depended on, so that the folder can be taken up again. */
 static json_t *options_json(const Options *o) {
     static const char *const io[] = {NULL, "int8", "int16", "float"};
-    return json_pack("{s:s?, s:s, s:s, s:b, s:b}", "io", io[o->io], "io_layout",
-                     o->io_nhwc ? "nhwc" : "nchw", "optimize", o->optimize_size ? "size" : "speed",
-                     "keep_inputs", o->keep_inputs, "allow_float", o->allow_float);
+    return json_pack("{s:s?, s:s?, s:s, s:s, s:b, s:b}", "from", o->resume, "io", io[o->io],
+                     "io_layout", o->io_nhwc ? "nhwc" : "nchw", "optimize",
+                     o->optimize_size ? "size" : "speed", "keep_inputs", o->keep_inputs,
+                     "allow_float", o->allow_float);
 }
 
 static void add_totals(json_t *root, const Graph *g) {
@@ -146,7 +161,7 @@ static void add_totals(json_t *root, const Graph *g) {
 void report_json(C *c, Graph *g, const Options *o, const double seconds[8], FileSet *out) {
     json_t *root = json_object();
     json_object_set_new(root, "corten", json_string(CORTEN_VERSION));
-    json_object_set_new(root, "model", text_or_null(g->archive_path));
+    json_object_set_new(root, "model", absolute_path(g->archive_path));
     json_object_set_new(root, "model_sha256", text_or_null(g->archive_sha256));
     json_object_set_new(root, "name", json_string(g->name));
     json_object_set_new(root, "target", json_string(o->cpu->name));

@@ -34,9 +34,10 @@ static const Node *live_node(const Graph *g, int id) {
     return found;
 }
 
-static bool has_call(const Graph *g, const Node *n) {
+/* A call that computes for the archive node: not one that only brings values into another order. */
+static bool has_call(const Graph *g, int id) {
     for (const Call *call = g->first_call; call; call = call->next)
-        if (call->node == n)
+        if (call_serves(call, id) && call->node && !is_plumbing(call->node))
             return true;
     return false;
 }
@@ -75,7 +76,7 @@ static void settle(Graph *g, int id) {
     a->numeric = numeric_of(n);
     if (n->fused)
         a->fate = FATE_FUSED;
-    else if (!has_call(g, n))
+    else if (!has_call(g, id))
         a->fate = FATE_MOVED;
     else
         a->fate = is_last_live_origin(g, n, id) ? FATE_KERNEL : FATE_FUSED;

@@ -22,6 +22,9 @@ typedef struct {
 Samples samples_read(C *c, const Graph *g, const char *path, const ImageScaling *scaling);
 Samples samples_read_many(C *c, const Graph *g, int path_count, const char *const *paths,
                           const ImageScaling *scaling);
+/* The same numbers as float reads them: integers of the type in which they cross the boundary of
+ * `planned` (NULL: of no compiled model) are what they stand for there. */
+Samples samples_real(C *c, const Samples *samples, const Graph *g, const Graph *planned);
 /* Labels by file, or by the name of an array in `path`. NULL if there are none. */
 Array *labels_read(C *c, const char *path, const char *labels);
 

@@ -26,18 +26,20 @@ static bool dims_equal(const int64_t *a, const int64_t *b, int rank) {
     return true;
 }
 
-/* How many samples an array holds for an input: 0 one sample without an axis; -1: does not fit. */
+enum { ONE_WITHOUT_AXIS = -1, DOES_NOT_FIT = -2 };
+
+/* How many samples an array holds for an input along its first axis, or one of the above. */
 static int64_t samples_in(const Array *a, const Type *t) {
     if (a->rank == t->rank && dims_equal(a->dim, t->dim, t->rank))
-        return 0;
+        return ONE_WITHOUT_AXIS;
     bool leading = t->rank > 0 && t->dim[0] == 1;
     if (leading && a->rank == t->rank - 1 && dims_equal(a->dim, t->dim + 1, a->rank))
-        return 0;
+        return ONE_WITHOUT_AXIS;
     if (a->rank == t->rank + 1 && dims_equal(a->dim + 1, t->dim, t->rank))
         return a->dim[0];
     if (leading && a->rank == t->rank && dims_equal(a->dim + 1, t->dim + 1, t->rank - 1))
         return a->dim[0];
-    return -1;
+    return DOES_NOT_FIT;
 }
 
 /* Numbers for an integer input must be integers, for a float input finite. int8 and int16 for a
@@ -88,31 +90,87 @@ static const Array *named(const ArrayList *list, const char *name) {
     return NULL;
 }
 
+/* "out3", "label": what data sets hold besides inputs. */
 static bool is_ignored(const char *name) {
-    return strncmp(name, "out", 3) == 0 || strcmp(name, "label") == 0 ||
-           strcmp(name, "labels") == 0;
+    if (strcmp(name, "label") == 0 || strcmp(name, "labels") == 0)
+        return true;
+    return strncmp(name, "out", 3) == 0 && name[3] && name[3 + strspn(name + 3, "0123456789")] == 0;
 }
 
-/* By name, by in<k> or arr_<k> (k counts every slot of the call), else in the file's order. */
+/* Takes the array of that name. */
+static const Array *take(const ArrayList *list, bool *taken, const char *name) {
+    for (int i = 0; name && i < list->count; i++)
+        if (!taken[i] && text_equal(list->item[i].name, name)) {
+            taken[i] = true;
+            return list->item[i].array;
+        }
+    return NULL;
+}
+
+/* By name, by in<k> or arr_<k> (k counts every slot of the call), else in the file's order. What is
+ * for a constant input is passed over. */
 static void assign(Reader *r, const ArrayList *list, const Array **array, const char **name) {
     const Graph *g = r->g;
-    int next = 0;
+    bool *taken = NEW_ARRAY(r->c, bool, list->count + 1);
     for (int k = 0; k < g->input_count; k++) {
-        if (g->input[k].kind != ARG_VALUE)
-            continue;
         name[k] = g->input_name ? g->input_name[k] : NULL;
-        array[k] = named(list, name[k]);
-        if (!array[k])
-            array[k] = named(list, name[k] = c_format(r->c, "in%d", k));
-        if (!array[k])
-            array[k] = named(list, name[k] = c_format(r->c, "arr_%d", k));
-        while (!array[k] && next < list->count) {
-            name[k] = list->item[next].name;
-            if (!is_ignored(name[k]))
-                array[k] = list->item[next].array;
-            next++;
-        }
+        array[k] = take(list, taken, name[k]);
     }
+    for (int k = 0; k < g->input_count; k++) {
+        if (!array[k])
+            array[k] = take(list, taken, name[k] = c_format(r->c, "in%d", k));
+        if (!array[k])
+            array[k] = take(list, taken, name[k] = c_format(r->c, "arr_%d", k));
+    }
+    int left = 0;
+    for (int i = 0; i < list->count; i++)
+        left += !taken[i] && !is_ignored(list->item[i].name);
+    int missing = 0, slots = 0;
+    for (int k = 0; k < g->input_count; k++) {
+        missing += !array[k] && g->input[k].kind == ARG_VALUE;
+        slots += !array[k];
+    }
+    bool every_slot = left >= slots && slots > missing;
+    for (int k = 0, next = 0; k < g->input_count; k++) {
+        if (array[k] || (g->input[k].kind != ARG_VALUE && !every_slot))
+            continue;
+        while (next < list->count && (taken[next] || is_ignored(list->item[next].name)))
+            next++;
+        if (next == list->count)
+            break;
+        name[k] = list->item[next].name;
+        array[k] = list->item[next++].array;
+    }
+    for (int k = 0; k < g->input_count; k++)
+        if (g->input[k].kind != ARG_VALUE)
+            array[k] = NULL;
+}
+
+/* Whether array k fits input k, and how many samples all inputs have. */
+static bool check_array(Reader *r, const Loc *loc, const char *name, const Array *a, int k,
+                        int64_t *count, bool first) {
+    const Type *t = input_type(r->g, k);
+    int64_t has = samples_in(a, t);
+    if (has == DOES_NOT_FIT) {
+        diag_error(r->c, DIAG_INPUT, loc,
+                   "array %s has shape %s; input %d needs %s, or that with a first axis of samples",
+                   name, shape_text(r->c, a->rank, a->dim), k, shape_text(r->c, t->rank, t->dim));
+        return false;
+    }
+    if (has == 0) {
+        diag_error(r->c, DIAG_INPUT, loc, "array %s holds no sample: its shape is %s", name,
+                   shape_text(r->c, a->rank, a->dim));
+        return false;
+    }
+    int64_t have = *count == ONE_WITHOUT_AXIS ? 1 : *count;
+    if (!first && (has == ONE_WITHOUT_AXIS ? 1 : has) != have) {
+        diag_error(r->c, DIAG_INPUT, loc, "array %s has %lld samples, another input %lld", name,
+                   (long long)(has == ONE_WITHOUT_AXIS ? 1 : has), (long long)have);
+        return false;
+    }
+    if (first || has != ONE_WITHOUT_AXIS)
+        *count = has;
+    return check_numbers(r, loc, name, a, t);
 }
 
 static void add_arrays(Reader *r, const char *path, const ArrayList *list) {
@@ -120,8 +178,8 @@ static void add_arrays(Reader *r, const char *path, const ArrayList *list) {
     Loc loc = {.file = path};
     const Array **array = NEW_ARRAY(r->c, const Array *, g->input_count + 1);
     const char **name = NEW_ARRAY(r->c, const char *, g->input_count + 1);
-    int64_t count = -1;
-    bool good = true;
+    int64_t count = ONE_WITHOUT_AXIS;
+    bool good = true, first = true;
     assign(r, list, array, name);
     for (int k = 0; k < g->input_count; k++) {
         const Type *t = input_type(g, k);
@@ -134,27 +192,13 @@ static void add_arrays(Reader *r, const char *path, const ArrayList *list) {
             good = false;
             continue;
         }
-        int64_t has = samples_in(array[k], t);
-        if (has < 0) {
-            diag_error(r->c, DIAG_INPUT, &loc,
-                       "array %s has shape %s; input %d needs %s, or that with a first axis of "
-                       "samples",
-                       name[k], shape_text(r->c, array[k]->rank, array[k]->dim), k,
-                       shape_text(r->c, t->rank, t->dim));
-            good = false;
-        } else if (count >= 0 && has != count) {
-            diag_error(r->c, DIAG_INPUT, &loc, "array %s has %lld samples, another input %lld",
-                       name[k], (long long)has, (long long)count);
-            good = false;
-        } else {
-            good &= check_numbers(r, &loc, name[k], array[k], t);
-        }
-        count = count < 0 ? has : count;
+        good &= check_array(r, &loc, name[k], array[k], k, &count, first);
+        first = false;
     }
     if (!good)
         return;
-    r->all_single &= count <= 0;
-    for (int64_t s = 0; s < (count > 0 ? count : count < 0 ? 1 : count == 0); s++) {
+    r->all_single &= count == ONE_WITHOUT_AXIS;
+    for (int64_t s = 0; s < (count == ONE_WITHOUT_AXIS ? 1 : count); s++) {
         Array **inputs = NEW_ARRAY(r->c, Array *, g->input_count + 1);
         for (int k = 0; k < g->input_count; k++)
             inputs[k] = array[k] ? slice(r, array[k], s, input_type(g, k)) : NULL;
@@ -170,12 +214,15 @@ static void add_arrays(Reader *r, const char *path, const ArrayList *list) {
 static void add_image(Reader *r, const char *path) {
     Loc loc = {.file = path};
     const Type *t = r->g->input_count ? input_type(r->g, 0) : NULL;
-    if (r->g->input_count != 1 || !t || t->rank < 3 || t->rank > 4) {
-        diag_error(r->c, DIAG_INPUT, &loc,
-                   "an image needs a model with one input of shape [1, channels, height, width]");
+    const int64_t *dim = t && t->rank >= 3 ? t->dim + t->rank - 3 : NULL;
+    if (r->g->input_count != 1 || !dim || t->rank > 4 || (t->rank == 4 && t->dim[0] != 1) ||
+        dim[0] < 1 || dim[0] > 4 || dim[1] < 1 || dim[2] < 1) {
+        diag_error(
+            r->c, DIAG_INPUT, &loc,
+            "an image needs a model with one input of shape [1, channels, height, width] and "
+            "at most 4 channels");
         return;
     }
-    const int64_t *dim = t->dim + t->rank - 3;
     Array *pixels = image_read(r->c, path, (int)dim[0], (int)dim[1], (int)dim[2]);
     Array *a = array_new(r->c, DT_F32, t->rank, t->dim);
     int64_t plane = dim[1] * dim[2];
@@ -248,6 +295,24 @@ Samples samples_read_many(C *c, const Graph *g, int path_count, const char *cons
 
 Samples samples_read(C *c, const Graph *g, const char *path, const ImageScaling *scaling) {
     return samples_read_many(c, g, 1, &path, scaling);
+}
+
+Samples samples_real(C *c, const Samples *samples, const Graph *g, const Graph *planned) {
+    Samples real = *samples;
+    real.sample = NEW_ARRAY(c, Array **, samples->count + 1);
+    for (int s = 0; s < samples->count; s++) {
+        real.sample[s] = NEW_ARRAY(c, Array *, g->input_count + 1);
+        for (int k = 0; k < g->input_count; k++) {
+            Array *a = samples->sample[s][k];
+            const Type *t = input_type(g, k);
+            const Value *v = planned && t ? planned->input[k].u.value : NULL;
+            if (a && dtype_is_float(t->dtype) && !dtype_is_float(a->dtype))
+                a = v && v->grid && v->grid->dtype == a->dtype ? dequantize_array(c, a, v->grid)
+                                                               : array_convert(c, a, t->dtype);
+            real.sample[s][k] = a;
+        }
+    }
+    return real;
 }
 
 Array *labels_read(C *c, const char *path, const char *labels) {

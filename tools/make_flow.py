@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Makes the archives of tests/unit/contract_test.c with a real torch: tests/flow/<name>.pt2 and
+<name>.npz with samples in<k> (k counts every argument of the call) and torch's outputs out<k>."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import make_fixtures as base
+import make_pains as pains
+
+FOLDER = base.ROOT / "tests/flow"
+
+
+class Boundary(nn.Module):
+    """Every kind of input and output that an exported call can have."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 4)
+        self.register_buffer("table", torch.tensor([0.5, -1.0, 2.0]))
+
+    def forward(self, x, times, unread, y, flag=None):
+        z = self.fc(x) * times
+        return z, None, z, 7, y, z.argmax(1), z > 0, self.table * 2
+
+
+class Counter(nn.Module):
+    """A state that does not start at zero, and is returned."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("sum", torch.tensor([[0.5, -0.25, 1.0, 0.0]]))
+
+    def forward(self, x):
+        self.sum.mul_(0.5).add_(x)
+        return self.sum.clone(), F.relu(self.sum - x)
+
+
+class Embedder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(10, 6)
+        self.fc = nn.Linear(6, 3)
+
+    def forward(self, ids, shift):
+        return self.fc(self.words(ids) + shift)
+
+
+class Several(nn.Module):
+    """Two faults of different kinds: all are reported."""
+
+    def forward(self, x):
+        a, _ = torch.sort(x, 1)
+        b = F.interpolate(x[:, :, :, None].permute(0, 3, 1, 2), scale_factor=2, mode="bicubic")
+        return a, b
+
+
+def cases():
+    """(name, module, samples)"""
+    normal = lambda *shape: pains.normal(*shape)()  # noqa: E731
+    yield "boundary", Boundary(), [(normal(1, 6), 3, normal(1, 2), normal(1, 5)) for _ in range(5)]
+    yield "counter", Counter(), [(normal(1, 4),) for _ in range(6)]
+    ids = lambda: torch.randint(0, 10, (1, 4))  # noqa: E731
+    yield "embedder", Embedder(), [(ids(), normal(1, 1, 6)) for _ in range(5)]
+    yield "several_faults", Several(), [(normal(1, 4, 4),) for _ in range(2)]
+    conv = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+    yield "image", conv, [(torch.rand(1, 3, 8, 8),) for _ in range(4)]
+
+
+def write(name, module, samples, strict):
+    module = module.eval()
+    program = base.export(module, samples[0], strict)
+    arrays = {}
+    for key, array in pains.samples_arrays(module, samples).items():
+        arrays[key] = array
+    base.write_if_changed(FOLDER / f"{name}.pt2", base.archive_bytes(program))
+    base.write_if_changed(FOLDER / f"{name}.npz", pains.arrays_bytes(arrays))
+
+
+def main():
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    for name, module, samples in cases():
+        write(name, module, samples, name == "counter")
+
+
+if __name__ == "__main__":
+    main()
