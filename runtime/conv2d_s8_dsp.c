@@ -2,72 +2,149 @@
  * activations and multiplied with all columns (dot_dsp.h). Padding is gathered as the input's zero
  * point, so that the offset folded into the bias holds for every pixel.
  *
- * weights: the streams of all output channels, group by group. A row is cut into runs of bytes that
- * lie side by side in the image, each padded to whole steps: a line of the kernel, or a tap if
- * there are groups or gaps. scratch: the rows, then a line of bytes as wide as three pixels need.
- */
+ * weights: the streams of all output channels, group by group. What a row is made of (conv_dsp.h):
+ * runs of bytes that lie side by side in the image, each padded to whole steps; short runs are
+ * first joined to one. scratch: the rows, then bytes: a line wide enough for three pixels, or three
+ * rows. */
 #if defined(__ARM_FEATURE_DSP) || defined(CTN_EMULATE)
+#include "conv_dsp.h"
 #include "ctn.h"
 #include "dot_dsp.h"
 #include "word.h"
 
 typedef struct {
     const CtnConv2dS8Args *a;
+    CtnConvCut cut;
     const int8_t *image; /* its first channel of the group */
     uint32_t *rows;
     int8_t *bytes;
-    int32_t run, run_steps, runs; /* bytes, steps; per line of the kernel */
-    int shares;                   /* neighbours' runs overlap by whole steps */
+    int32_t run_steps; /* of a run in the rows */
+    int shares;        /* neighbours' runs overlap by whole steps */
 } Gather;
 
-/* `count` positions of a line of the image from x on, some of them beyond its borders, as bytes. */
-static const int8_t *padded_line(const Gather *g, const int8_t *line, int32_t x, int32_t count) {
-    const CtnConv2dS8Args *a = g->a;
-    uint32_t padding = (uint8_t)a->input_zero_point * 0x01010101u;
-    int8_t *to = g->bytes;
-    for (; count > 0; count--, x++) {
-        int inside = x >= 0 && x < a->in_w;
-        const int8_t *from = line + x * a->in_c;
-        int32_t c = 0;
-        for (; c <= a->in_c - 4; c += 4, to += 4)
-            ctn_store_word(to, inside ? ctn_load_word(from + c) : padding);
-        for (; c < a->in_c; c++)
-            *to++ = inside ? from[c] : (int8_t)padding;
-    }
-    return g->bytes;
-}
+/* Neighbouring pixels of the output: in the image, their first tap. */
+typedef struct {
+    const int8_t *image;
+    int32_t y, x, count;
+    uint32_t *steps; /* of the first */
+} Pixels;
 
-static void gather_line(const Gather *g, const int8_t *line, int32_t x, uint32_t *steps) {
-    const CtnConv2dS8Args *a = g->a;
-    if (g->runs == 1) {
-        int inside = x >= 0 && x + a->kernel_w <= a->in_w;
-        const int8_t *from = inside ? line + x * a->in_c : padded_line(g, line, x, a->kernel_w);
-        ctn_expand_dsp(from, steps, g->run);
+static void copy_bytes(int8_t *to, const int8_t *from, int32_t count) {
+    if (count < 4) {
+        for (; count > 0; count--)
+            *to++ = *from++;
         return;
     }
-    for (int32_t kx = 0; kx < a->kernel_w; kx++, x += a->dilation_w) {
-        if (x >= 0 && x < a->in_w)
-            ctn_expand_dsp(line + x * a->in_c, steps, g->run);
+    for (count -= 4; count > 0; count -= 4, to += 4, from += 4)
+        ctn_store_word(to, ctn_load_word(from));
+    ctn_store_word(to + count, ctn_load_word(from + count)); /* up to the last byte */
+}
+
+/* What is off the usual path stays out of line: it would be copied to each caller. */
+__attribute__((noinline)) static void fill_bytes(int8_t *to, int32_t q, int32_t count) {
+    for (; count >= 4; count -= 4, to += 4)
+        ctn_store_word(to, (uint8_t)q * 0x01010101u);
+    for (; count > 0; count--)
+        *to++ = (int8_t)q;
+}
+
+/* `count` positions of a line of the image from x on; null is a line of padding. */
+__attribute__((noinline)) static void take_line(const Gather *g, int8_t *to, const int8_t *line,
+                                                int32_t x, int32_t count) {
+    const CtnConv2dS8Args *a = g->a;
+    int32_t before = x < 0 ? -x : 0, after = x + count - a->in_w;
+    if (!line || before >= count || after >= count) {
+        fill_bytes(to, a->input_zero_point, count * a->in_c);
+        return;
+    }
+    after = after > 0 ? after : 0;
+    int32_t inside = count - before - after;
+    fill_bytes(to, a->input_zero_point, before * a->in_c);
+    to += before * a->in_c;
+    copy_bytes(to, line + (x + before) * a->in_c, inside * a->in_c);
+    fill_bytes(to + inside * a->in_c, a->input_zero_point, after * a->in_c);
+}
+
+/* ---- one line of the kernel ---------------------------------------------------------------- */
+
+/* As the bytes of each pixel's row. */
+static void join_line(const Gather *g, const Pixels *p, const int8_t *line, int8_t *to) {
+    const CtnConv2dS8Args *a = g->a;
+    int32_t run = a->kernel_w * a->in_c, x = p->x;
+    for (int32_t i = 0; i < p->count; i++, x += a->stride_w, to += g->cut.run) {
+        if (line && x >= 0 && x + a->kernel_w <= a->in_w)
+            copy_bytes(to, line + x * a->in_c, run);
         else
-            ctn_expand_fill_dsp(a->input_zero_point, steps, g->run_steps);
-        steps += g->run_steps * CTN_DOT_STEP_WORDS;
+            take_line(g, to, line, x, a->kernel_w);
     }
 }
 
-static void gather_pixel(const Gather *g, int32_t pixel, uint32_t *steps) {
+static void expand_line(const Gather *g, const Pixels *p, const int8_t *line, uint32_t *steps) {
     const CtnConv2dS8Args *a = g->a;
-    int32_t line = pixel / a->out_w, batch = line / a->out_h;
-    int32_t x = (pixel - line * a->out_w) * a->stride_w - a->pad_left;
-    int32_t y = (line - batch * a->out_h) * a->stride_h - a->pad_top;
-    int32_t pitch = a->in_w * a->in_c, line_steps = g->run_steps * g->runs;
-    const int8_t *image = g->image + batch * a->in_h * pitch;
-    for (int32_t ky = 0; ky < a->kernel_h; ky++, y += a->dilation_h) {
-        if (y >= 0 && y < a->in_h)
-            gather_line(g, image + y * pitch, x, steps);
+    int32_t x = p->x;
+    for (int32_t i = 0; i < p->count; i++, x += a->stride_w, steps += 2) {
+        const int8_t *from = g->bytes;
+        if (line && x >= 0 && x + a->kernel_w <= a->in_w)
+            from = line + x * a->in_c;
         else
-            ctn_expand_fill_dsp(a->input_zero_point, steps, line_steps);
-        steps += line_steps * CTN_DOT_STEP_WORDS;
+            take_line(g, g->bytes, line, x, a->kernel_w);
+        ctn_expand_dsp(from, steps, g->cut.run);
     }
+}
+
+/* Three pixels of which each word is read once. */
+static void share_line(const Gather *g, const Pixels *p, const int8_t *line, uint32_t *steps) {
+    const CtnConv2dS8Args *a = g->a;
+    int32_t positions = a->kernel_w + CTN_DOT_ROWS - 1, words = a->in_c >> 2;
+    const int8_t *from = g->bytes;
+    if (line && p->x >= 0 && p->x + positions <= a->in_w)
+        from = line + p->x * a->in_c;
+    else
+        take_line(g, g->bytes, line, p->x, positions);
+    ctn_expand_three_dsp(from, steps, words, (a->kernel_w - 2) * words);
+}
+
+/* Tap by tap. */
+__attribute__((noinline)) static void expand_taps(const Gather *g, const Pixels *p,
+                                                  const int8_t *line, uint32_t *steps) {
+    const CtnConv2dS8Args *a = g->a;
+    for (int32_t i = 0; i < p->count; i++, steps += 2) {
+        int32_t x = p->x + i * a->stride_w;
+        uint32_t *to = steps;
+        for (int32_t kx = 0; kx < a->kernel_w; kx++, x += a->dilation_w) {
+            if (line && x >= 0 && x < a->in_w)
+                ctn_expand_dsp(line + x * a->in_c, to, g->cut.run);
+            else
+                ctn_expand_fill_dsp(a->input_zero_point, to, g->run_steps);
+            to += g->run_steps * CTN_DOT_STEP_WORDS;
+        }
+    }
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+__attribute__((noinline)) static void gather_pixels(const Gather *g, const Pixels *p) {
+    const CtnConv2dS8Args *a = g->a;
+    int32_t pitch = a->in_w * a->in_c, y = p->y;
+    int32_t line_steps = g->run_steps * (g->cut.taps ? a->kernel_w : 1) * CTN_DOT_STEP_WORDS;
+    uint32_t *steps = p->steps;
+    int8_t *bytes = g->bytes;
+    for (int32_t ky = 0; ky < a->kernel_h; ky++, y += a->dilation_h, steps += line_steps) {
+        const int8_t *line = y >= 0 && y < a->in_h ? p->image + y * pitch : 0;
+        if (g->cut.joined) {
+            join_line(g, p, line, bytes);
+            bytes += a->kernel_w * a->in_c;
+        } else if (g->cut.taps) {
+            expand_taps(g, p, line, steps);
+        } else if (g->shares && p->count == CTN_DOT_ROWS) {
+            share_line(g, p, line, steps);
+        } else {
+            expand_line(g, p, line, steps);
+        }
+    }
+    if (g->cut.joined)
+        for (int32_t i = 0; i < p->count; i++)
+            ctn_expand_dsp(g->bytes + i * g->cut.run, p->steps + 2 * i, g->cut.run);
 }
 
 /* Where one pixel is one run of all channels, and pixels follow each other in the image. */
@@ -76,43 +153,26 @@ static int is_matrix(const CtnConv2dS8Args *a) {
            a->out_h == a->in_h && a->out_w == a->in_w;
 }
 
-/* Three neighbours in a row, which share most of what they read. */
-static void gather_three(const Gather *g, int32_t line, int32_t ox) {
-    const CtnConv2dS8Args *a = g->a;
-    int32_t batch = line / a->out_h, pitch = a->in_w * a->in_c, x = ox - a->pad_left;
-    int32_t y = (line - batch * a->out_h) * a->stride_h - a->pad_top;
-    int32_t positions = a->kernel_w + CTN_DOT_ROWS - 1;
-    const int8_t *image = g->image + batch * a->in_h * pitch;
-    uint32_t *steps = g->rows;
-    for (int32_t ky = 0; ky < a->kernel_h; ky++, y += a->dilation_h) {
-        const int8_t *from = image + y * pitch + x * a->in_c;
-        if (y < 0 || y >= a->in_h) {
-            for (int32_t i = 0; i < CTN_DOT_ROWS; i++)
-                ctn_expand_fill_dsp(a->input_zero_point, steps + 2 * i, g->run_steps);
-        } else {
-            if (x < 0 || x + positions > a->in_w)
-                from = padded_line(g, image + y * pitch, x, positions);
-            ctn_expand_three_dsp(from, steps, a->in_c >> 2, (a->kernel_w - 2) * (a->in_c >> 2));
-        }
-        steps += g->run_steps * CTN_DOT_STEP_WORDS;
-    }
-}
-
+/* `count` pixels from `pixel` on, line by line of the output. */
 static void gather(const Gather *g, int32_t pixel, int32_t count) {
     const CtnConv2dS8Args *a = g->a;
     if (is_matrix(a)) {
-        const int8_t *row = g->image + pixel * g->run;
-        for (int32_t i = 0; i < count; i++, row += g->run)
-            ctn_expand_dsp(row, g->rows + 2 * i, g->run);
+        const int8_t *row = g->image + pixel * g->cut.run;
+        for (int32_t i = 0; i < count; i++, row += g->cut.run)
+            ctn_expand_dsp(row, g->rows + 2 * i, g->cut.run);
         return;
     }
     int32_t line = pixel / a->out_w, ox = pixel - line * a->out_w;
-    if (g->shares && count == CTN_DOT_ROWS && ox + count <= a->out_w) {
-        gather_three(g, line, ox);
-        return;
+    Pixels p = {.steps = g->rows};
+    for (; count > 0; count -= p.count, line++, ox = 0) {
+        int32_t batch = line / a->out_h;
+        p.image = g->image + batch * a->in_h * a->in_w * a->in_c;
+        p.y = (line - batch * a->out_h) * a->stride_h - a->pad_top;
+        p.x = ox * a->stride_w - a->pad_left;
+        p.count = a->out_w - ox < count ? a->out_w - ox : count;
+        gather_pixels(g, &p);
+        p.steps += 2 * p.count;
     }
-    for (int32_t i = 0; i < count; i++)
-        gather_pixel(g, pixel + i, g->rows + 2 * i);
 }
 
 /* All pixels of one group. A last block of fewer than three pixels starts earlier, and writes the
@@ -130,26 +190,24 @@ static void convolve(const Gather *g, CtnDotDsp *dot, const uint8_t *weights, in
 }
 
 void ctn_conv2d_s8_dsp(const CtnConv2dS8Args *a, const CtnFrame *frame) {
-    int32_t depth = a->in_c / a->groups, columns = a->out_c / a->groups;
-    int32_t runs = a->groups == 1 && a->dilation_w == 1 ? 1 : a->kernel_w;
-    int32_t run = depth * a->kernel_w / runs;
-    int32_t steps = ctn_dot_steps(run) * runs * a->kernel_h;
+    int32_t columns = a->out_c / a->groups;
+    CtnConvCut cut = ctn_conv_cut(a);
+    int32_t run_steps = ctn_dot_steps(cut.run), steps = run_steps * cut.runs;
     uint32_t *rows = ctn_at(frame, a->scratch);
     Gather g = {.a = a,
+                .cut = cut,
                 .image = ctn_at(frame, a->input),
                 .rows = rows,
                 .bytes = (int8_t *)(rows + steps * CTN_DOT_STEP_WORDS),
-                .run = run,
-                .run_steps = ctn_dot_steps(run),
-                .runs = runs,
-                .shares = runs == 1 && a->kernel_w > 1 && a->stride_w == 1 && (a->in_c & 3) == 0};
+                .run_steps = run_steps,
+                .shares = a->kernel_w > 1 && a->stride_w == 1 && (a->in_c & 3) == 0};
     CtnDotDsp dot =
         ctn_dot_begin(rows, steps, a->output_zero_point, a->clamp_max, ctn_at(frame, a->table));
     const uint8_t *weights = ctn_at(frame, a->weights);
     int8_t *output = ctn_at(frame, a->output);
     for (int32_t group = 0; group < a->groups; group++) {
         convolve(&g, &dot, weights, output);
-        g.image += depth;
+        g.image += a->in_c / a->groups;
         weights += ctn_dot_stream_bytes(columns, steps);
         output += columns;
     }

@@ -54,8 +54,8 @@ static void push_line_3(uint32_t *column, const int8_t *from, int32_t count, int
 
 /* Each column moves up by one slot; the last takes four bytes of a line, `step` from position to
  * position. */
-static void push_line(uint32_t *column, const int8_t *from, int32_t count, int32_t step,
-                      int32_t slots) {
+__attribute__((noinline)) static void push_line(uint32_t *column, const int8_t *from, int32_t count,
+                                                int32_t step, int32_t slots) {
     for (; count > 0; count--, from += step, column += 2) {
         for (int32_t slot = 1; slot < slots; slot++, column += 2) {
             column[0] = column[2];
@@ -68,7 +68,8 @@ static void push_line(uint32_t *column, const int8_t *from, int32_t count, int32
 }
 
 /* Outputs that share an input: each position's four bytes are put together first. */
-static void push_shared(const Source *s, uint32_t *column, const int8_t *from) {
+__attribute__((noinline)) static void push_shared(const Source *s, uint32_t *column,
+                                                  const int8_t *from) {
     for (int32_t i = s->inside.first; i < s->inside.end; i++, from += s->step) {
         int8_t four[CHANNELS];
         for (int c = 0; c < CHANNELS; c++)
@@ -80,7 +81,7 @@ static void push_shared(const Source *s, uint32_t *column, const int8_t *from) {
 
 /* Line y of the image, or padding, which only those positions have to be told that ever see the
  * image. */
-static void push(const Source *s, int32_t y) {
+__attribute__((noinline)) static void push(const Source *s, int32_t y) {
     const CtnDepthwiseConv2dS8Args *a = s->a;
     uint32_t *column = s->columns + s->inside.first * 2 * s->slots;
     int32_t count = s->inside.end - s->inside.first;
@@ -97,7 +98,7 @@ static void push(const Source *s, int32_t y) {
         push_line(column, from, count, s->step, s->slots);
 }
 
-static void pad_columns(const Source *s) {
+__attribute__((noinline)) static void pad_columns(const Source *s) {
     uint32_t pair = (uint32_t)(2 * (s->a->input_zero_point + 128)) * 0x00010001u;
     uint32_t *column = s->columns;
     for (int32_t i = s->positions * 2 * s->slots; i > 0; i--)
@@ -106,7 +107,8 @@ static void pad_columns(const Source *s) {
 
 /* ---- four channels ------------------------------------------------------------------------- */
 
-static void block_fill(uint32_t *block, const uint32_t *stream, int32_t taps, int32_t zero) {
+__attribute__((noinline)) static void block_fill(uint32_t *block, const uint32_t *stream,
+                                                 int32_t taps, int32_t zero) {
     const uint32_t *multiplier = stream + CHANNELS, *w = stream + STREAM_WORDS;
     uint32_t shifts = stream[2 * CHANNELS];
     for (int c = 0; c < CHANNELS; c++)
@@ -122,7 +124,8 @@ static void block_fill(uint32_t *block, const uint32_t *stream, int32_t taps, in
     }
 }
 
-static void run_line(const CtnDepthwiseConv2dS8Args *a, Line *line, int32_t count) {
+__attribute__((noinline)) static void run_line(const CtnDepthwiseConv2dS8Args *a, Line *line,
+                                               int32_t count) {
     int32_t pairs = a->kernel_h == 3 && a->kernel_w == 3 && a->stride_w == 1 ? count & ~1 : 0;
     if (pairs > 0) {
         line->output_end = line->output + pairs * line->output_step;

@@ -1,6 +1,7 @@
 /* What the kernels of the DSP level ask of a call, and how its constants are packed for them
  * (runtime/dot_dsp.h has the format and the bounds that are proven here, channel by channel, from
  * the weights). */
+#include "conv_dsp.h"
 #include "dot_dsp.h"
 #include "fix.h"
 #include "lower/packing.h"
@@ -166,18 +167,6 @@ static bool conv2d_columns(const Call *call, Columns *k) {
     return k->weights && k->multiplier && k->shift;
 }
 
-static Cut conv2d_cut(const CtnConv2dS8Args *a) {
-    int64_t depth = a->in_c / a->groups;
-    if (a->groups == 1 && a->dilation_w == 1)
-        return (Cut){a->kernel_w * depth, a->kernel_h};
-    return (Cut){depth, (int64_t)a->kernel_w * a->kernel_h};
-}
-
-/* Columns of the image, from its first, that the last output pixel reads up to. */
-static int64_t conv2d_needs(const CtnConv2dS8Args *a) {
-    return (a->out_w - 1LL) * a->stride_w - a->pad_left + (a->kernel_w - 1LL) * a->dilation_w + 1;
-}
-
 bool conv2d_accepts_dsp(const Call *call) {
     const CtnConv2dS8Args *a = call->args;
     Columns k;
@@ -189,7 +178,8 @@ void conv2d_pack_dsp(C *c, Graph *g, Call *call) {
     CtnConv2dS8Args *a = call->args;
     Columns k;
     conv2d_columns(call, &k);
-    Cut cut = conv2d_cut(a);
+    CtnConvCut conv_cut = ctn_conv_cut(a);
+    Cut cut = {conv_cut.run, conv_cut.runs};
     int32_t steps = cut_steps(cut), columns = a->out_c / a->groups;
     int64_t bytes = (int64_t)ctn_dot_stream_bytes(columns, steps) * a->groups;
     uint32_t *stream = c_alloc(c, (size_t)bytes), *end = stream;
@@ -200,9 +190,7 @@ void conv2d_pack_dsp(C *c, Graph *g, Call *call) {
     call_absent(call, &a->multiplier);
     call_absent(call, &a->shift);
     store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
-    int64_t line = (a->kernel_w + CTN_DOT_ROWS - 1LL) * a->in_c; /* of bytes, for borders */
-    bool borders = a->groups == 1 && (a->pad_left > 0 || conv2d_needs(a) > a->in_w);
-    call_scratch(call, &a->scratch, 4LL * steps * CTN_DOT_STEP_WORDS + (borders ? line : 0), 4);
+    call_scratch(call, &a->scratch, 4LL * steps * CTN_DOT_STEP_WORDS + conv_cut.byte_count, 4);
 }
 
 /* ---- linear_s8 ----------------------------------------------------------------------------- */
