@@ -139,18 +139,14 @@ __attribute__((noinline)) static void run_line(const CtnDepthwiseConv2dS8Args *a
     }
 }
 
-/* All lines of the places (row, column) + i * dilation of the output. */
-static void run_channels(Source *s, Line *line, int8_t *output, int32_t row, int32_t column) {
+/* All lines of output pixels of four channels, from `output` on; y is the first line's first tap.
+ */
+static void run_channels(const Source *s, Line *line, int8_t *output, int32_t y, int32_t lines,
+                         int32_t count) {
     const CtnDepthwiseConv2dS8Args *a = s->a;
-    int32_t count = a->dilation_w == 1 ? a->out_w : (a->out_w - column - 1) / a->dilation_w + 1;
     int32_t fresh = a->kernel_h; /* lines to push */
-    s->positions = (count - 1) * a->stride_w + a->kernel_w;
-    s->inside = ctn_span(column - a->pad_left, a->dilation_w, s->positions, a->in_w);
-    s->x = column - a->pad_left + s->inside.first * a->dilation_w;
-    pad_columns(s);
-    output += (row * a->out_w + column) * a->out_c;
-    int32_t next = row * a->stride_h - a->pad_top + a->kernel_h * a->dilation_h;
-    for (int32_t oy = row; oy < a->out_h; oy += a->dilation_h) {
+    int32_t next = y + a->kernel_h * a->dilation_h;
+    for (; lines > 0; lines--) {
         for (int32_t i = fresh; i > 0; i--)
             push(s, next - i * a->dilation_h);
         fresh = a->stride_h < a->kernel_h ? a->stride_h : a->kernel_h;
@@ -162,24 +158,51 @@ static void run_channels(Source *s, Line *line, int8_t *output, int32_t row, int
     }
 }
 
-static void run_image(Source *s, Line *line, int8_t *output) {
+/* The first of four channels, in the output, and where they are in the input. */
+static void choose_channels(Source *s, const int8_t *image, int32_t first) {
+    int32_t per_input = s->a->out_c / s->a->in_c;
+    s->image = image + first;
+    if (per_input == 1)
+        return;
+    s->image = image + first / per_input;
+    for (int k = 0; k < CHANNELS; k++)
+        s->offset[k] = (first + k) / per_input - first / per_input;
+}
+
+/* The places (row, column) + i * dilation of the output: an image without gaps. The columns that
+ * are padding for all of its lines are so for all channels. */
+static void run_lane(Source *s, Line *line, const int8_t *image, int8_t *output,
+                     const uint32_t *stream, int32_t row, int32_t column) {
     const CtnDepthwiseConv2dS8Args *a = s->a;
-    for (int32_t row = 0; row < a->dilation_h && row < a->out_h; row++)
-        for (int32_t column = 0; column < a->dilation_w && column < a->out_w; column++)
-            run_channels(s, line, output, row, column);
+    int32_t lines = (a->out_h - row - 1) / a->dilation_h + 1;
+    int32_t count = (a->out_w - column - 1) / a->dilation_w + 1;
+    int32_t taps = a->kernel_h * a->kernel_w;
+    uint32_t *block = s->columns - BLOCK_WORDS - 2 * taps;
+    s->positions = (count - 1) * a->stride_w + a->kernel_w;
+    s->inside = ctn_span(column - a->pad_left, a->dilation_w, s->positions, a->in_w);
+    s->x = column - a->pad_left + s->inside.first * a->dilation_w;
+    pad_columns(s);
+    output += (row * a->out_w + column) * a->out_c;
+    for (int32_t c = 0; c < a->out_c; c += CHANNELS, stream += STREAM_WORDS + taps) {
+        int32_t first = c > a->out_c - CHANNELS ? a->out_c - CHANNELS : c;
+        block_fill(block, stream, taps, 2 * a->output_zero_point + 1);
+        choose_channels(s, image, first);
+        run_channels(s, line, output + first, row * a->stride_h - a->pad_top, lines, count);
+    }
 }
 
 void ctn_depthwise_conv2d_s8_dsp(const CtnDepthwiseConv2dS8Args *a, const CtnFrame *frame) {
-    int32_t taps = a->kernel_h * a->kernel_w, per_input = a->out_c / a->in_c;
-    const int8_t *input = ctn_at(frame, a->input), *table = ctn_at(frame, a->table);
+    int32_t taps = a->kernel_h * a->kernel_w;
+    const int8_t *image = ctn_at(frame, a->input), *table = ctn_at(frame, a->table);
     const uint32_t *stream = ctn_at(frame, a->weights);
     uint32_t *block = ctn_at(frame, a->scratch);
+    int8_t *output = ctn_at(frame, a->output);
     Source s = {.a = a,
                 .columns = block + BLOCK_WORDS + 2 * taps,
+                .offset = {0, 1, 2, 3},
                 .slots = a->kernel_h,
                 .step = a->dilation_w * a->in_c};
-    for (int k = 0; k < CHANNELS; k++)
-        s.padding[k] = (int8_t)a->input_zero_point;
+    ctn_store_word(s.padding, (uint8_t)a->input_zero_point * 0x01010101u);
     Line line = {.entry = (uint32_t)((UNROLL - taps % UNROLL) % UNROLL) * TAP_CODE + 1, /* Thumb */
                  .loops = (uint32_t)((taps + UNROLL - 1) / UNROLL),
                  .store = table && a->clamp_max > 127    ? STORE_TABLE_10
@@ -190,17 +213,12 @@ void ctn_depthwise_conv2d_s8_dsp(const CtnDepthwiseConv2dS8Args *a, const CtnFra
                  .output_step = a->out_c * a->dilation_w,
                  .table = table ? table + a->clamp_max + 1 : 0,
                  .block = block};
-    for (int32_t c = 0; c < a->out_c; c += CHANNELS, stream += STREAM_WORDS + taps) {
-        int32_t first = c > a->out_c - CHANNELS ? a->out_c - CHANNELS : c;
-        block_fill(block, stream, taps, 2 * a->output_zero_point + 1);
-        for (int k = 0; k < CHANNELS; k++)
-            s.offset[k] = (first + k) / per_input - first / per_input;
-        for (int32_t b = 0; b < a->batches; b++) {
-            s.image = input + b * a->in_h * a->in_w * a->in_c + first / per_input;
-            run_image(&s, &line,
-                      (int8_t *)ctn_at(frame, a->output) + b * a->out_h * a->out_w * a->out_c +
-                          first);
-        }
+    for (int32_t b = 0; b < a->batches; b++) {
+        for (int32_t row = 0; row < a->dilation_h && row < a->out_h; row++)
+            for (int32_t column = 0; column < a->dilation_w && column < a->out_w; column++)
+                run_lane(&s, &line, image, output, stream, row, column);
+        image += a->in_h * a->in_w * a->in_c;
+        output += a->out_h * a->out_w * a->out_c;
     }
 }
 
