@@ -1,5 +1,5 @@
-/* Mean over windows on DSP cores, eight or four channels at a time; the last four may overlap those
- * before, so there are at least four. Taps are summed as int16, which holds 255 of them, then in
+/* Mean over windows on DSP cores, four channels at a time; the last may overlap those before, so
+ * there are at least four. Taps are summed as int16, which holds 255 of them, then in
  * int32. What is divided, and how, is as in avg_pool2d_s8.c. */
 #if defined(__ARM_FEATURE_DSP) || defined(CTN_EMULATE)
 #include "ctn.h"
@@ -20,71 +20,40 @@ static int32_t least(int32_t a, int32_t b) {
     return a < b ? a : b;
 }
 
-static void widen(int32_t *sum, uint32_t even, uint32_t odd) {
-    sum[0] += (int16_t)even;
-    sum[1] += (int16_t)odd;
-    sum[2] += (int16_t)(even >> 16);
-    sum[3] += (int16_t)(odd >> 16);
-}
-
-/* Sums of eight channels over `taps` taps of one line. */
-static void line_sum_8(const int8_t *q, int32_t taps, int32_t step, uint32_t *pairs) {
-    uint32_t p0 = pairs[0], p1 = pairs[1], p2 = pairs[2], p3 = pairs[3];
-    for (; taps > 0; taps--, q += step) {
-        uint32_t low = ctn_load_word(q), high = ctn_load_word(q + 4);
-        p0 = ctn_sxtab16(p0, low);
-        p1 = ctn_sxtab16_odd(p1, low);
-        p2 = ctn_sxtab16(p2, high);
-        p3 = ctn_sxtab16_odd(p3, high);
-    }
-    pairs[0] = p0;
-    pairs[1] = p1;
-    pairs[2] = p2;
-    pairs[3] = p3;
-}
-
-static void line_sum_4(const int8_t *q, int32_t taps, int32_t step, uint32_t *pairs) {
-    for (; taps > 0; taps--, q += step) {
-        uint32_t low = ctn_load_word(q);
-        pairs[0] = ctn_sxtab16(pairs[0], low);
-        pairs[1] = ctn_sxtab16_odd(pairs[1], low);
-    }
-}
-
-/* Sums of `count` channels, 4 or 8, from `channel` on. */
-static void window_sum(const CtnAvgPool2dS8Args *a, const Window *w, int32_t channel, int32_t count,
+/* Sums of four channels from `q` on, over `lines` lines. */
+static void window_sum(const CtnAvgPool2dS8Args *a, const Window *w, const int8_t *q,
                        int32_t *sum) {
-    uint32_t pairs[4] = {0};
-    int32_t room = TAPS_MAX;
-    const int8_t *line = w->first + channel;
-    for (int32_t y = 0; y < w->lines; y++, line += a->in_w * a->channels) {
-        const int8_t *q = line;
-        for (int32_t left = w->taps, taps; left > 0; left -= taps) {
-            taps = least(left, room);
-            if (count == 8)
-                line_sum_8(q, taps, a->channels, pairs);
-            else
-                line_sum_4(q, taps, a->channels, pairs);
-            q += taps * a->channels;
+    int32_t step = a->channels, room = TAPS_MAX;
+    uint32_t even = 0, odd = 0;
+    for (int32_t y = w->lines; y > 0; y--, q += (a->in_w - w->taps) * step) {
+        for (int32_t left = w->taps; left > 0;) {
+            int32_t taps = least(left, room);
+            left -= taps;
             room -= taps;
-            if (room == 0 || (y == w->lines - 1 && taps == left)) {
-                widen(sum, pairs[0], pairs[1]);
-                if (count == 8)
-                    widen(sum + 4, pairs[2], pairs[3]);
-                pairs[0] = pairs[1] = pairs[2] = pairs[3] = 0;
-                room = TAPS_MAX;
+            for (; taps > 0; taps--, q += step) {
+                uint32_t four = ctn_load_word(q);
+                even = ctn_sxtab16(even, four);
+                odd = ctn_sxtab16_odd(odd, four);
             }
+            if (room > 0 && (y > 1 || left > 0))
+                continue;
+            sum[0] += (int16_t)even;
+            sum[1] += (int16_t)odd;
+            sum[2] += (int16_t)(even >> 16);
+            sum[3] += (int16_t)(odd >> 16);
+            even = odd = 0;
+            room = TAPS_MAX;
         }
     }
 }
 
-static void channels(const CtnAvgPool2dS8Args *a, const Window *w, int32_t channel, int32_t count,
+static void channels(const CtnAvgPool2dS8Args *a, const Window *w, int32_t channel,
                      const int8_t *table, int8_t *output) {
-    int32_t sum[8], padding = (w->divisor - w->lines * w->taps) * a->input_zero_point;
-    for (int i = 0; i < 8; i++)
+    int32_t sum[4], padding = (w->divisor - w->lines * w->taps) * a->input_zero_point;
+    for (int i = 0; i < 4; i++)
         sum[i] = padding;
-    window_sum(a, w, channel, count, sum);
-    for (int32_t i = 0; i < count; i++) {
+    window_sum(a, w, w->first + channel, sum);
+    for (int32_t i = 0; i < 4; i++) {
         int32_t mean = 0;
         if (a->multiplier == 0)
             mean = ctn_div(sum[i], w->divisor);
@@ -121,11 +90,8 @@ void ctn_avg_pool2d_s8_dsp(const CtnAvgPool2dS8Args *a, const CtnFrame *frame) {
         for (int32_t oy = 0; oy < a->out_h; oy++)
             for (int32_t ox = 0; ox < a->out_w; ox++, output += a->channels) {
                 Window w = window_at(a, input, oy, ox);
-                int32_t c = 0;
-                for (; c <= a->channels - 8; c += 8)
-                    channels(a, &w, c, 8, table, output);
-                for (; c < a->channels; c += 4)
-                    channels(a, &w, least(c, a->channels - 4), 4, table, output);
+                for (int32_t c = 0; c < a->channels; c += 4)
+                    channels(a, &w, least(c, a->channels - 4), table, output);
             }
 }
 #endif

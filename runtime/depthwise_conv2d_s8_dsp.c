@@ -332,14 +332,13 @@ __attribute__((naked, noinline)) static void push_line_3(ARGUMENT uint32_t *colu
 #define LEAVE                                                                                      \
     "add sp, #40\n"                                                                                \
     "pop {r4-r11, pc}\n"
-/* 3: to 6: in the order of the stores' names. */
-#define STORES(store)                                                                              \
+/* In the order of the stores' names; `relu` is the label of the second. */
+#define STORES(store, relu)                                                                        \
     "3:\n" store(SIGN, "8", NO_TABLE)                                                              \
-    "4:\n" store(NO_SIGN, "8", NO_TABLE)                                                           \
     "5:\n" store(SIGN, "8", LOOK_UP)                                                               \
     "6:\n" store(SIGN, "10", LOOK_UP)                                                              \
     ".balign 4\n"                                                                                  \
-    "7: .word 3b - 7b + 1, 4b - 7b + 1, 5b - 7b + 1, 6b - 7b + 1\n"
+    "7: .word 3b - 7b + 1, " relu " - 7b + 1, 5b - 7b + 1, 6b - 7b + 1\n"
 
 /* One pixel: r0-r3 sums, r4 and r5 a tap's values, r6 and r7 its weights, r8 the window, r9 the
  * block, both walking; r10 the next window, r11 output, lr loops left. Then r4 a result, r5 its
@@ -384,7 +383,7 @@ __attribute__((naked, noinline)) static void line_of_pixels(ARGUMENT const Line 
             "subs.w lr, lr, #1\n"
             "bne.w 2b\n"
             "ldr pc, " STORE "\n"
-            STORES(PIXEL_STORE));
+            STORES(PIXEL_STORE, "3b"));
 }
 
 /* Two pixels: r0-r3 and r4-r7 sums, r8 and r9 values, r10 and r11 weights, r12 the block, lr the
@@ -439,7 +438,8 @@ __attribute__((naked, noinline)) static void line_of_pairs(ARGUMENT const Line *
             "add r8, r12, #16 + 72\n"
             "ldr lr, " OUTPUT "\n"
             "ldr pc, " STORE "\n"
-            STORES(PAIR_STORE));
+            "4:\n" PAIR_STORE(NO_SIGN, "8", NO_TABLE)
+            STORES(PAIR_STORE, "4b"));
 }
 /* clang-format on */
 #endif
