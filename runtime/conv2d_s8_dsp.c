@@ -4,12 +4,13 @@
  *
  * weights: the streams of all output channels, group by group. What a row is made of (conv_dsp.h):
  * runs of bytes that lie side by side in the image, each padded to whole steps; short runs are
- * first joined to one. scratch: the rows, then bytes: a line wide enough for three pixels, or three
- * rows. */
+ * first joined to one. scratch: the rows, then three joined rows of bytes if there are any, then a
+ * line of bytes for borders. */
 #if defined(__ARM_FEATURE_DSP) || defined(CTN_EMULATE)
 #include "conv_dsp.h"
 #include "ctn.h"
 #include "dot_dsp.h"
+#include "fix.h"
 #include "word.h"
 
 typedef struct {
@@ -17,7 +18,7 @@ typedef struct {
     CtnConvCut cut;
     const int8_t *image; /* its first channel of the group */
     uint32_t *rows;
-    int8_t *bytes;
+    int8_t *bytes, *padded;
     int32_t run_steps; /* of a run in the rows */
     int shares;        /* neighbours' runs overlap by whole steps */
 } Gather;
@@ -29,7 +30,8 @@ typedef struct {
     uint32_t *steps; /* of the first */
 } Pixels;
 
-static void copy_bytes(int8_t *to, const int8_t *from, int32_t count) {
+/* Bytes are few: the loops stay out of line, or they would be copied to each caller. */
+__attribute__((noinline)) static void copy_bytes(int8_t *to, const int8_t *from, int32_t count) {
     if (count < 4) {
         for (; count > 0; count--)
             *to++ = *from++;
@@ -40,7 +42,6 @@ static void copy_bytes(int8_t *to, const int8_t *from, int32_t count) {
     ctn_store_word(to + count, ctn_load_word(from + count)); /* up to the last byte */
 }
 
-/* What is off the usual path stays out of line: it would be copied to each caller. */
 __attribute__((noinline)) static void fill_bytes(int8_t *to, int32_t q, int32_t count) {
     for (; count >= 4; count -= 4, to += 4)
         ctn_store_word(to, (uint8_t)q * 0x01010101u);
@@ -48,60 +49,47 @@ __attribute__((noinline)) static void fill_bytes(int8_t *to, int32_t q, int32_t 
         *to++ = (int8_t)q;
 }
 
-/* `count` positions of a line of the image from x on; null is a line of padding. */
-__attribute__((noinline)) static void take_line(const Gather *g, int8_t *to, const int8_t *line,
-                                                int32_t x, int32_t count) {
+/* `count` positions of a line of the image from x on, as bytes side by side; null is a line of
+ * padding. */
+__attribute__((noinline)) static const int8_t *positions(const Gather *g, const int8_t *line,
+                                                         int32_t x, int32_t count) {
     const CtnConv2dS8Args *a = g->a;
-    int32_t before = x < 0 ? -x : 0, after = x + count - a->in_w;
-    if (!line || before >= count || after >= count) {
-        fill_bytes(to, a->input_zero_point, count * a->in_c);
-        return;
-    }
-    after = after > 0 ? after : 0;
-    int32_t inside = count - before - after;
+    if (line && x >= 0 && x + count <= a->in_w)
+        return line + x * a->in_c;
+    int32_t before = line ? ctn_clamp(-x, 0, count) : count;
+    int32_t inside = ctn_clamp(a->in_w - x - before, 0, count - before);
+    int8_t *to = g->padded;
     fill_bytes(to, a->input_zero_point, before * a->in_c);
     to += before * a->in_c;
-    copy_bytes(to, line + (x + before) * a->in_c, inside * a->in_c);
-    fill_bytes(to + inside * a->in_c, a->input_zero_point, after * a->in_c);
+    if (inside > 0)
+        copy_bytes(to, line + (x + before) * a->in_c, inside * a->in_c);
+    to += inside * a->in_c;
+    fill_bytes(to, a->input_zero_point, (count - before - inside) * a->in_c);
+    return g->padded;
 }
 
 /* ---- one line of the kernel ---------------------------------------------------------------- */
 
+static void expand_line(const Gather *g, const Pixels *p, const int8_t *line, uint32_t *steps) {
+    const CtnConv2dS8Args *a = g->a;
+    for (int32_t i = 0; i < p->count; i++, steps += 2)
+        ctn_expand_dsp(positions(g, line, p->x + i * a->stride_w, a->kernel_w), steps, g->cut.run);
+}
+
 /* As the bytes of each pixel's row. */
 static void join_line(const Gather *g, const Pixels *p, const int8_t *line, int8_t *to) {
     const CtnConv2dS8Args *a = g->a;
-    int32_t run = a->kernel_w * a->in_c, x = p->x;
-    for (int32_t i = 0; i < p->count; i++, x += a->stride_w, to += g->cut.run) {
-        if (line && x >= 0 && x + a->kernel_w <= a->in_w)
-            copy_bytes(to, line + x * a->in_c, run);
-        else
-            take_line(g, to, line, x, a->kernel_w);
-    }
-}
-
-static void expand_line(const Gather *g, const Pixels *p, const int8_t *line, uint32_t *steps) {
-    const CtnConv2dS8Args *a = g->a;
-    int32_t x = p->x;
-    for (int32_t i = 0; i < p->count; i++, x += a->stride_w, steps += 2) {
-        const int8_t *from = g->bytes;
-        if (line && x >= 0 && x + a->kernel_w <= a->in_w)
-            from = line + x * a->in_c;
-        else
-            take_line(g, g->bytes, line, x, a->kernel_w);
-        ctn_expand_dsp(from, steps, g->cut.run);
-    }
+    for (int32_t i = 0; i < p->count; i++, to += g->cut.run)
+        copy_bytes(to, positions(g, line, p->x + i * a->stride_w, a->kernel_w),
+                   a->kernel_w * a->in_c);
 }
 
 /* Three pixels of which each word is read once. */
 static void share_line(const Gather *g, const Pixels *p, const int8_t *line, uint32_t *steps) {
     const CtnConv2dS8Args *a = g->a;
-    int32_t positions = a->kernel_w + CTN_DOT_ROWS - 1, words = a->in_c >> 2;
-    const int8_t *from = g->bytes;
-    if (line && p->x >= 0 && p->x + positions <= a->in_w)
-        from = line + p->x * a->in_c;
-    else
-        take_line(g, g->bytes, line, p->x, positions);
-    ctn_expand_three_dsp(from, steps, words, (a->kernel_w - 2) * words);
+    int32_t words = a->in_c >> 2;
+    ctn_expand_three_dsp(positions(g, line, p->x, a->kernel_w + CTN_DOT_ROWS - 1), steps, words,
+                         (a->kernel_w - 2) * words);
 }
 
 /* Tap by tap. */
@@ -199,6 +187,7 @@ void ctn_conv2d_s8_dsp(const CtnConv2dS8Args *a, const CtnFrame *frame) {
                 .image = ctn_at(frame, a->input),
                 .rows = rows,
                 .bytes = (int8_t *)(rows + steps * CTN_DOT_STEP_WORDS),
+                .padded = (int8_t *)(rows + steps * CTN_DOT_STEP_WORDS) + cut.joined_bytes,
                 .run_steps = run_steps,
                 .shares = a->kernel_w > 1 && a->stride_w == 1 && (a->in_c & 3) == 0};
     CtnDotDsp dot =

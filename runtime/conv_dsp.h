@@ -7,10 +7,10 @@
 #include "ctn.h"
 
 typedef struct {
-    int32_t run, runs;  /* bytes of a run; runs of a row */
-    int32_t taps;       /* whether a run is a tap only */
-    int32_t joined;     /* whether all lines are one run, in bytes of their own first */
-    int32_t byte_count; /* of scratch behind the rows */
+    int32_t run, runs; /* bytes of a run; runs of a row */
+    int32_t taps;      /* whether a run is a tap only */
+    int32_t joined;    /* whether all lines are one run, in bytes of their own first */
+    int32_t joined_bytes, padded_bytes; /* of scratch behind the rows */
 } CtnConvCut;
 
 static inline CtnConvCut ctn_conv_cut(const CtnConv2dS8Args *a) {
@@ -25,10 +25,11 @@ static inline CtnConvCut ctn_conv_cut(const CtnConv2dS8Args *a) {
         cut.run *= cut.runs;
         cut.runs = 1;
         cut.joined = 1;
-        cut.byte_count = PIXELS * cut.run;
+        cut.joined_bytes = PIXELS * cut.run;
+        cut.padded_bytes = line;
     } else if (a->kernel_h * a->kernel_w > 1 || a->pad_left > 0 || a->pad_top > 0 ||
                a->out_h * a->stride_h > a->in_h || a->out_w * a->stride_w > a->in_w) {
-        cut.byte_count = line + (PIXELS - 1) * depth;
+        cut.padded_bytes = line + (PIXELS - 1) * depth;
     }
     return cut;
 }

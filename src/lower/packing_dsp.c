@@ -190,7 +190,9 @@ void conv2d_pack_dsp(C *c, Graph *g, Call *call) {
     call_absent(call, &a->multiplier);
     call_absent(call, &a->shift);
     store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
-    call_scratch(call, &a->scratch, 4LL * steps * CTN_DOT_STEP_WORDS + conv_cut.byte_count, 4);
+    call_scratch(call, &a->scratch,
+                 4LL * steps * CTN_DOT_STEP_WORDS + conv_cut.joined_bytes + conv_cut.padded_bytes,
+                 4);
 }
 
 /* ---- linear_s8 ----------------------------------------------------------------------------- */
