@@ -15,7 +15,7 @@ static bool equal_pieces(C *c, const Node *n, int64_t each, int k, int64_t size,
         return movement_refuse(c, n, "pieces of %lld elements", (long long)each);
     int64_t count = size > 0 ? (size - 1) / each + 1 : 1;
     p->count = count > INT32_MAX ? INT32_MAX : (int)count;
-    p->start = size > 0 ? k * each : 0;
+    p->start = size > 0 && k < count ? k * each : 0;
     p->length = size - p->start < each ? size - p->start : each;
     return true;
 }
@@ -78,6 +78,8 @@ static bool sections_piece(C *c, const Node *n, int k, int64_t size, Piece *p) {
         return movement_refuse(c, n, "%lld sections", (long long)sections);
     int64_t each = size / sections, longer = size % sections;
     p->count = sections > INT32_MAX ? INT32_MAX : (int)sections;
+    if (k >= p->count)
+        return true;
     p->start = k * each + (k < longer ? k : longer);
     p->length = each + (k < longer);
     return true;
@@ -187,8 +189,9 @@ static bool unbind_picture(C *c, const Node *n, int k, Strided *s) {
 
 static void unbind_shape(C *c, Node *n) {
     const Type *t = &movement_input(n)->type;
-    if (n->out_count == 0 && t->rank > 0 && t->dim[0] < INT32_MAX)
-        node_set_out_count(n, (int)t->dim[dim_wrap(c, n, node_int(n, "dim"), t->rank)]);
+    int64_t count = t->rank > 0 ? t->dim[dim_wrap(c, n, node_int(n, "dim"), t->rank)] : 0;
+    if (n->out_count == 0 && count < INT32_MAX)
+        node_set_out_count(n, (int)count);
     picture_shape(c, n, unbind_picture);
 }
 

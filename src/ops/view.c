@@ -517,12 +517,13 @@ bool diagonal_picture(C *c, const Node *n, int k, Strided *s) {
     if (s->rank < 2)
         return movement_refuse(c, n, "rank %d, at least 2", s->rank);
     int64_t offset = node_int(n, "offset");
+    offset = offset < -INT32_MAX ? -INT32_MAX : offset > INT32_MAX ? INT32_MAX : offset;
     int a = dim_wrap(c, n, node_int(n, "dim1"), s->rank);
     int b = dim_wrap(c, n, node_int(n, "dim2"), s->rank), rank = 0;
     if (a == b)
         return movement_refuse(c, n, "dim1 and dim2 are the same");
     Strided old = *s;
-    int64_t skip_a = offset < 0 ? -(offset + 1) + (int64_t)1 : 0, skip_b = offset > 0 ? offset : 0;
+    int64_t skip_a = offset < 0 ? -offset : 0, skip_b = offset > 0 ? offset : 0;
     int64_t rows = old.dim[a] > skip_a ? old.dim[a] - skip_a : 0;
     int64_t columns = old.dim[b] > skip_b ? old.dim[b] - skip_b : 0;
     int64_t length = rows < columns ? rows : columns;
