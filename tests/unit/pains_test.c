@@ -405,13 +405,13 @@ static void arena_and_constants_go_to_the_sections_that_are_asked_for(void **sta
 /* The model's C with a program of tests/flow around it, built for and run on this machine. */
 static Said run_firmware(const char *program, const char *out, const char *name) {
     const char *exe = flow_path("%s_%s", name, program);
-    return flow_shell(
-        "cc -std=c11 -Wall -Wextra -Werror -Wno-unused-parameter -g -I%s -I%s/runtime "
-        "-DMODEL_H='\"%s.h\"' -DMODEL=%s -DARENA_BYTES=%s_ARENA_BYTES "
-        "-DINPUT_BYTES=%s_INPUT0_BYTES -DOUTPUT_BYTES=%s_OUTPUT0_BYTES "
-        "flow/%s.c %s/%s.c %s/runtime/*.c -o %s && %s",
-        out, out, name, name, upper_name(flow_c(), name), upper_name(flow_c(), name),
-        upper_name(flow_c(), name), program, out, name, out, exe, exe);
+    return flow_shell("cc -std=gnu11 -DCTN_EMULATE -Wall -Wextra -Werror -g -I" CORTEN_RUNTIME
+                      " -I%s -I%s/runtime "
+                      "-DMODEL_H='\"%s.h\"' -DMODEL=%s -DARENA_BYTES=%s_ARENA_BYTES "
+                      "-DINPUT_BYTES=%s_INPUT0_BYTES -DOUTPUT_BYTES=%s_OUTPUT0_BYTES "
+                      "flow/%s.c %s/%s.c %s/runtime/*.c -o %s && %s",
+                      out, out, name, name, upper_name(flow_c(), name), upper_name(flow_c(), name),
+                      upper_name(flow_c(), name), program, out, name, out, exe, exe);
 }
 
 static void arena_of_the_reported_size_is_enough_and_a_misaligned_one_refused(void **state) {
