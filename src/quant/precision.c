@@ -59,6 +59,9 @@ static void apply_rules(C *c, Node *n, const Options *o) {
 }
 
 void pass_precision(C *c, Graph *g, const Options *o) {
+    if (o->accuracy_budget_db > 0)
+        diag_error(c, DIAG_USAGE, NULL,
+                   "--accuracy-budget cannot be given: there are no int16 kernels for weights");
     for (Node *n = g->first; n; n = n->next) {
         apply_rules(c, n, o);
         if (o->allow_float && !has_form(n, true))

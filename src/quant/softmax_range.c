@@ -8,6 +8,10 @@
 
 enum { CANDIDATES = 64 };
 
+/* The largest numbers must never be clipped: rows that differ would look the same. How far new rows
+ * may go beyond those seen shrinks with the root of their number (measured on the model zoo). */
+#define UNSEEN 2.0
+
 typedef struct {
     int64_t depth;
     double beta;
@@ -59,4 +63,5 @@ void range_through_softmax(C *c, const Patches *p, double beta, const Observed *
             best = i;
     *low = o->min * (CANDIDATES - best) / CANDIDATES;
     *high = o->max;
+    *high *= 1 + UNSEEN / sqrt((double)patches_rows(p));
 }
