@@ -11,8 +11,37 @@ typedef struct {
     void (*body)(C *c, Session *s);
 } Job;
 
+static int parse_numbers(C *c, const char *option, const char *text, double out[4]) {
+    int count = 0;
+    for (const char *p = text; p && *p && count < 4; count++) {
+        char *end;
+        out[count] = strtod(p, &end);
+        if (end == p || (*end && *end != ',')) {
+            diag_error(c, DIAG_USAGE, NULL, "%s \"%s\": numbers with commas between are needed",
+                       option, text);
+            return 0;
+        }
+        p = *end ? end + 1 : end;
+    }
+    return count;
+}
+
+static void parse_scaling(C *c, Session *s) {
+    for (int k = 0; k < 4; k++)
+        s->scaling.std[k] = 1;
+    int means = s->o->mean ? parse_numbers(c, "--mean", s->o->mean, s->scaling.mean) : 0;
+    int stds = s->o->std ? parse_numbers(c, "--std", s->o->std, s->scaling.std) : 0;
+    if (means && stds && means != stds)
+        diag_error(c, DIAG_USAGE, NULL, "--mean has %d numbers and --std %d", means, stds);
+    for (int k = 0; k < stds; k++)
+        if (s->scaling.std[k] == 0)
+            diag_error(c, DIAG_USAGE, NULL, "--std must not be 0");
+    s->scaling.channels = means > stds ? means : stds;
+}
+
 static void run_job(C *c, void *user) {
     Job *job = user;
+    parse_scaling(c, job->session);
     job->body(c, job->session);
 }
 
@@ -99,34 +128,6 @@ static void choose_cpu(C *c, Session *s) {
                    s->compile.cpu->name, s->compile.cpu->isa);
 }
 
-static int parse_numbers(C *c, const char *option, const char *text, double out[4]) {
-    int count = 0;
-    for (const char *p = text; p && *p && count < 4; count++) {
-        char *end;
-        out[count] = strtod(p, &end);
-        if (end == p || (*end && *end != ',')) {
-            diag_error(c, DIAG_USAGE, NULL, "%s \"%s\": numbers with commas between are needed",
-                       option, text);
-            return 0;
-        }
-        p = *end ? end + 1 : end;
-    }
-    return count;
-}
-
-static void parse_scaling(C *c, Session *s) {
-    for (int k = 0; k < 4; k++)
-        s->scaling.std[k] = 1;
-    int means = s->o->mean ? parse_numbers(c, "--mean", s->o->mean, s->scaling.mean) : 0;
-    int stds = s->o->std ? parse_numbers(c, "--std", s->o->std, s->scaling.std) : 0;
-    if (means && stds && means != stds)
-        diag_error(c, DIAG_USAGE, NULL, "--mean has %d numbers and --std %d", means, stds);
-    for (int k = 0; k < stds; k++)
-        if (s->scaling.std[k] == 0)
-            diag_error(c, DIAG_USAGE, NULL, "--std must not be 0");
-    s->scaling.channels = means > stds ? means : stds;
-}
-
 /* "GLOB = int8|int16|w4|float" a line; # starts a comment. */
 static void parse_precision(C *c, Session *s) {
     static const char *const kinds[] = {"int8", "int16", "w4", "float"};
@@ -184,12 +185,12 @@ void session_options(C *c, Session *s) {
     k->input_scale = o->input_scale;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     k->threads = o->threads > 0 ? o->threads : cpus > 0 ? (int)cpus : 1;
-    parse_scaling(c, s);
     parse_precision(c, s);
     diag_stop_if_errors(c);
 }
 
 Samples session_samples(C *c, const Session *s, const Graph *g) {
+    diag_stop_if_errors(c);
     Samples samples = samples_read(c, g, s->o->input, &s->scaling);
     if (s->o->limit > 0 && s->o->limit < samples.count)
         samples.count = s->o->limit;

@@ -223,14 +223,20 @@ static void add_image(Reader *r, const char *path) {
             "at most 4 channels");
         return;
     }
+    int given = r->scaling ? r->scaling->channels : 0;
+    if (given > 1 && given != dim[0]) {
+        diag_error(r->c, DIAG_USAGE, &loc, "%d numbers of mean or std for %lld channels", given,
+                   (long long)dim[0]);
+        return;
+    }
     Array *pixels = image_read(r->c, path, (int)dim[0], (int)dim[1], (int)dim[2]);
     Array *a = array_new(r->c, DT_F32, t->rank, t->dim);
     int64_t plane = dim[1] * dim[2];
     for (int64_t i = 0, n = array_count(a); i < n; i++) {
         int channel = (int)(i / plane);
         double x = array_get(pixels, i) / 255;
-        if (r->scaling && r->scaling->channels) {
-            int k = r->scaling->channels == 1 ? 0 : channel % r->scaling->channels;
+        if (given) {
+            int k = given == 1 ? 0 : channel;
             x = (x - r->scaling->mean[k]) / r->scaling->std[k];
         }
         array_set(a, i, x);

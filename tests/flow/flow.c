@@ -119,7 +119,8 @@ ArrayList flow_arrays(const char *path) {
     size_t bytes;
     NamedArray *one = NEW(c, NamedArray);
     one->name = path_stem(c, path);
-    one->array = npy_parse(c, path, file_read(c, path, &bytes), bytes);
+    const char *data = file_read(c, path, &bytes);
+    one->array = npy_parse(c, path, data, bytes);
     return (ArrayList){1, one};
 }
 
