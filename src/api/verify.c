@@ -36,8 +36,17 @@ static double noise_db(const Noise *n) {
     return n->noise == 0 ? HUGE_VAL : 10 * log10(n->signal / n->noise);
 }
 
+/* The real numbers that stored ones mean, in the size that the model itself gives them. */
 static const Array *as_real(C *c, const Value *v, const Array *a) {
-    return v->grid && !dtype_is_float(a->dtype) ? dequantize_array(c, a, v->grid) : a;
+    if (!v->grid || dtype_is_float(a->dtype))
+        return a;
+    Array *real = dequantize_array(c, a, v->grid);
+    int64_t inner = 1;
+    for (int d = v->factor_axis + 1; d < v->type.rank; d++)
+        inner *= v->type.dim[d];
+    for (int64_t i = 0, n = v->factor_count ? array_count(real) : 0; i < n; i++)
+        array_set(real, i, array_get(real, i) / v->factor[i / inner % v->factor_count]);
+    return real;
 }
 
 /* ---- node by node -------------------------------------------------------------------------- */

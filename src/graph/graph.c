@@ -375,6 +375,11 @@ static void take_names(Value *old_value, Value *new_value) {
     if (!a || !b || old_value == new_value)
         return;
     swap_names(&old_value->name, &new_value->name);
+    if (new_value->factor_count == 0) {
+        new_value->factor_count = old_value->factor_count;
+        new_value->factor_axis = old_value->factor_axis;
+        new_value->factor = old_value->factor;
+    }
     if (new_value->id > old_value->id && a->out_count == 1 && b->out_count == 1)
         swap_names(&a->name, &b->name);
 }

@@ -136,14 +136,17 @@ struct Value {
     Type type;
     int64_t stride[MAX_RANK]; /* elements, as archived; used by functionalize only */
     Role role;
-    const char *fqn;        /* parameter's or buffer's name in the module */
-    Node *def;              /* NULL: input, parameter, buffer or constant */
-    int def_index;          /* which output of def */
-    Array *constant;        /* data: of type.dtype, or of grid->dtype when grid is set */
-    Array *initial;         /* of a state's value before a run: what it holds before the first one
-                               (NULL: zeros); it is no constant */
-    Grid *grid;             /* quantization; NULL: not (yet) quantized */
-    Observed *observed;     /* NULL before calibrate */
+    const char *fqn;    /* parameter's or buffer's name in the module */
+    Node *def;          /* NULL: input, parameter, buffer or constant */
+    int def_index;      /* which output of def */
+    Array *constant;    /* data: of type.dtype, or of grid->dtype when grid is set */
+    Array *initial;     /* of a state's value before a run: what it holds before the first one
+                           (NULL: zeros); it is no constant */
+    Grid *grid;         /* quantization; NULL: not (yet) quantized */
+    Observed *observed; /* NULL before calibrate */
+    int factor_axis;    /* pass equalize made the channels along this axis larger than the */
+    int factor_count;   /* model's own, each by its factor; 0: it did not */
+    double *factor;
     bool unstored;          /* lives only inside a fused kernel (fuse.c) */
     int8_t order[MAX_RANK]; /* physical order: order[k] is the logical dim at position k, outermost
                               first (layout.c); identity until then */

@@ -167,6 +167,21 @@ static Array *find_array(Parser *p, const char *name) {
     scan_fail(p->s, "the array '%s' is missing beside the text", name);
 }
 
+/* "scaled AXIS (factor, ...)": one for each index along the axis. */
+static void parse_factors(Parser *p, Value *v) {
+    int capacity = 0;
+    v->factor_axis = (int)scan_int(p->s, 0, MAX_RANK - 1);
+    scan_need(p->s, '(');
+    do {
+        int k = v->factor_count++;
+        v->factor = c_grow(p->g->c, v->factor, k, &capacity, k + 1, sizeof *v->factor);
+        v->factor[k] = scan_float(p->s);
+    } while (scan_char(p->s, ','));
+    scan_need(p->s, ')');
+    if (v->factor_axis >= v->type.rank || v->factor_count != v->type.dim[v->factor_axis])
+        scan_fail(p->s, "%d factors do not fit axis %d", v->factor_count, v->factor_axis);
+}
+
 static Observed *parse_observed(Parser *p, const Value *v) {
     Observed *o = NEW(p->g->c, Observed);
     scan_need(p->s, '(');
@@ -248,6 +263,8 @@ static void parse_value_attributes(Parser *p, Value *v) {
             v->grid = parse_grid(p, &v->type);
         else if (scan_attribute(s, "seen"))
             v->observed = parse_observed(p, v);
+        else if (scan_attribute(s, "scaled"))
+            parse_factors(p, v);
         else if (scan_attribute(s, "unstored"))
             v->unstored = true;
         else if (scan_attribute(s, "order"))

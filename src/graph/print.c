@@ -82,6 +82,15 @@ static void print_grid(Printer *p, const Grid *grid) {
     text_add(p->t, ")");
 }
 
+static void print_factors(Printer *p, const Value *v) {
+    text_add(p->t, " scaled %d (", v->factor_axis);
+    for (int i = 0; i < v->factor_count; i++) {
+        text_add(p->t, i ? ", " : "");
+        print_float(p, v->factor[i]);
+    }
+    text_add(p->t, ")");
+}
+
 static void print_observed(Printer *p, const Observed *o) {
     text_add(p->t, " seen(");
     print_float(p, o->min);
@@ -162,6 +171,8 @@ static void print_value(Printer *p, const Value *v) {
         print_grid(p, v->grid);
     if (v->observed)
         print_observed(p, v->observed);
+    if (v->factor_count)
+        print_factors(p, v);
     if (v->unstored)
         text_add(p->t, " unstored");
     print_order(p, v);

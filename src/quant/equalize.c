@@ -222,13 +222,22 @@ static void scale_reader(C *c, const Node *n, const double *factor) {
     w->type.dtype = DT_F32;
 }
 
-static void scale_link(C *c, const Link *k, const double *factor) {
+/* So that the value can be compared with the model's own. */
+static void note_factors(Value *v, const Link *k, double *factor) {
+    v->factor = factor;
+    v->factor_count = (int)k->channels;
+    v->factor_axis = channel_axis(k->maker, v);
+}
+
+static void scale_link(C *c, const Link *k, double *factor) {
     Value *w = node_in(k->maker, "weight"), *b = node_in(k->maker, "bias");
     scale_constant(c, w, inner_of(w, 0), factor);
     if (b)
         scale_constant(c, b, 1, factor);
     for (int i = 0; i < k->value->user_count; i++)
         scale_reader(c, k->value->user[i], factor);
+    note_factors(k->maker->out[0], k, factor);
+    note_factors(k->value, k, factor);
 }
 
 void pass_equalize(C *c, Graph *g, const Options *o) {
