@@ -2,7 +2,6 @@
  * in plain C. */
 #if defined(CTN_EMULATE) || defined(__ARM_ARCH)
 #include "dot_v6m.h"
-#include "short_store.h"
 
 enum {
     UNROLL = 8, /* pairs of steps */
@@ -25,35 +24,16 @@ static void begin_loops(CtnDotV6m *dot, uint32_t pairs) {
 
 CtnDotV6m ctn_dot_begin_v6m(const uint8_t *stream, int32_t depth, int32_t columns,
                             int32_t output_zero_point, int32_t clamp_max, const int8_t *table) {
-    uint32_t narrow = *stream;
-    CtnDotV6m dot = {.fours = (uint32_t)columns >> 2,
+    CtnDotV6m dot = {.store = ctn_store_begin_v6m(*stream, output_zero_point, clamp_max, table),
+                     .fours = (uint32_t)columns >> 2,
                      .twos = (uint32_t)columns >> 1 & 1,
-                     .zero = 2 * output_zero_point + 1,
-                     .round = narrow << 10,
-                     .store = ctn_tail_of(clamp_max, table),
-                     .table = table ? table + clamp_max + 1 : table,
                      .stream = stream + CTN_DOT_HEAD,
                      .depth = depth,
                      .columns = columns};
-    if (dot.store == CTN_TAIL_S8 && output_zero_point == -128)
-        dot.store = CTN_STORE_RELU;
-    dot.store += narrow * CTN_STORE_NARROW;
     dot.bytes = dot.fours * (uint32_t)ctn_dot_group(depth, 4) +
                 dot.twos * (uint32_t)ctn_dot_group(depth, 2);
     begin_loops(&dot, (uint32_t)ctn_dot_even(depth) / 2);
     return dot;
-}
-
-/* The factors' pieces put together again. */
-static int8_t store(const CtnDotV6m *dot, uint32_t sum, const uint8_t *factor) {
-    const uint16_t *piece = (const uint16_t *)(const void *)factor;
-    int32_t multiplier = (int32_t)((uint32_t)piece[1] << 16 | piece[0]), n = factor[6];
-    if (dot->store >= CTN_STORE_NARROW) {
-        multiplier = piece[2] << 20 | piece[1] << 10 | piece[0];
-        n -= 11;
-    }
-    uint32_t tail = dot->table ? dot->store % CTN_STORE_NARROW : CTN_TAIL_S8;
-    return ctn_short_store((int32_t)(sum << 1), multiplier, n - 1, dot->zero, tail, dot->table);
 }
 
 /* Column `column` of a group of `columns`. */
@@ -68,8 +48,9 @@ static void one_column(const CtnDotV6m *dot, const uint8_t *group, int32_t colum
         high += product >> 16;
     }
     const uint8_t *factor = group + ctn_dot_group(dot->depth, columns) - 8 * (columns - column);
-    dot->output[0][place] = store(dot, bias + total - (high << 16) - dot->sum[0], factor);
-    dot->output[1][place] = store(dot, bias + high - dot->sum[1], factor);
+    dot->output[0][place] =
+        ctn_store_v6m(&dot->store, bias + total - (high << 16) - dot->sum[0], factor);
+    dot->output[1][place] = ctn_store_v6m(&dot->store, bias + high - dot->sum[1], factor);
 }
 
 void ctn_dot_block_v6m(CtnDotV6m *dot, uint32_t *rows) {
@@ -130,6 +111,7 @@ void ctn_dot_2x4_v6m(const CtnDotV6m *dot) {
 #define EXPAND_PAIR(first, second)                                                                 \
     EXPAND_STEP("r4", first) EXPAND_STEP("r7", second) "stm r2!, {r4, r7}\n"
 
+/* clang-format off */
 __attribute__((naked)) uint32_t ctn_expand_run_v6m(__attribute__((unused)) const int8_t *row0,
                                                    __attribute__((unused)) const int8_t *row1,
                                                    __attribute__((unused)) uint32_t *to,
@@ -145,45 +127,44 @@ __attribute__((naked)) uint32_t ctn_expand_run_v6m(__attribute__((unused)) const
             "mov r8, r4\n"
             "subs r3, #8\n"
             "blt 2f\n"
-            "1:\n" EXPAND_PAIR("0", "1") EXPAND_PAIR("2", "3") EXPAND_PAIR("4", "5")
-                EXPAND_PAIR("6", "7") "adds r0, #8\n"
-                                      "adds r1, #8\n"
-                                      "subs r3, #8\n"
-                                      "bge 1b\n"
-                                      "2: adds r3, #8\n"
-                                      "beq 4f\n"
-                                      "3:\n" EXPAND_STEP("r4", "0") "stm r2!, {r4}\n"
-                                                                    "adds r0, #1\n"
-                                                                    "adds r1, #1\n"
-                                                                    "subs r3, #1\n"
-                                                                    "bne 3b\n"
-                                                                    "4: mov r0, r8\n"
-                                                                    "pop {r4}\n"
-                                                                    "mov r8, r4\n"
-                                                                    "pop {r4-r7}\n"
-                                                                    "bx lr\n");
+            "1:\n"
+            EXPAND_PAIR("0", "1") EXPAND_PAIR("2", "3") EXPAND_PAIR("4", "5") EXPAND_PAIR("6", "7")
+            "adds r0, #8\n"
+            "adds r1, #8\n"
+            "subs r3, #8\n"
+            "bge 1b\n"
+            "2: adds r3, #8\n"
+            "beq 4f\n"
+            "3:\n"
+            EXPAND_STEP("r4", "0")
+            "stm r2!, {r4}\n"
+            "adds r0, #1\n"
+            "adds r1, #1\n"
+            "subs r3, #1\n"
+            "bne 3b\n"
+            "4: mov r0, r8\n"
+            "pop {r4}\n"
+            "mov r8, r4\n"
+            "pop {r4-r7}\n"
+            "bx lr\n");
 }
+/* clang-format on */
 
 /* Where ctn_dot_2x4_v6m keeps its CtnDotV6m, and what it needs besides. */
-#define ENTRY4 "[sp, #0]"
-#define PASSES4 "[sp, #4]"
-#define SKIP4 "[sp, #8]"
-#define ENTRY2 "[sp, #12]"
-#define PASSES2 "[sp, #16]"
-#define SKIP2 "[sp, #20]"
-#define FOURS "[sp, #24]"
-#define TWOS "[sp, #28]"
-#define ROWS "[sp, #32]"
-#define SUM0 "[sp, #36]"
-#define SUM1 "[sp, #40]"
-#define OUTPUT0 "[sp, #44]"
-#define OUTPUT1 "[sp, #48]"
-#define ZERO "[sp, #52]"
-#define ROUND "[sp, #56]"
-#define STORE "[sp, #60]"
-#define TABLE "[sp, #64]"
-#define WEIGHTS "[sp, #68]"
-#define C "[sp, #72]"
+#define ENTRY4 "[sp, #20]"
+#define PASSES4 "[sp, #24]"
+#define SKIP4 "[sp, #28]"
+#define ENTRY2 "[sp, #32]"
+#define PASSES2 "[sp, #36]"
+#define SKIP2 "[sp, #40]"
+#define FOURS "[sp, #44]"
+#define TWOS "[sp, #48]"
+#define ROWS "[sp, #52]"
+#define SUM0 "[sp, #56]"
+#define SUM1 "[sp, #60]"
+#define OUTPUT0 "[sp, #64]"
+#define OUTPUT1 "[sp, #68]"
+#define WEIGHTS "[sp, #72]"
 #define COLUMNS "[sp, #76]"
 #define THIRD "[sp, #80]" /* T, H of the third and fourth column */
 #define THIRD_H "[sp, #84]"
@@ -219,15 +200,6 @@ __attribute__((naked)) uint32_t ctn_expand_run_v6m(__attribute__((unused)) const
     "subs r7, r7, r3\n"                                                                            \
     "mov " t ", r7\n"
 
-/* Multiplier and shift of a column: r1 points at its factors. r7 becomes the shift. */
-#define COLUMN                                                                                     \
-    "ldrb r7, [r1, #6]\n"                                                                          \
-    "ldr r4, " ZERO "\n"                                                                           \
-    "lsls r4, r7\n"                                                                                \
-    "asrs r4, r4, #1\n"                                                                            \
-    "ldr r5, " ROUND "\n"                                                                          \
-    "adds r4, r4, r5\n"                                                                            \
-    "str r4, " C "\n"
 /* r2, r3 hold T and H, r12 the store, r0 the first row's output. */
 #define STORE_BOTH(column, reload_h)                                                               \
     "lsls r3, r3, #16\n"                                                                           \
@@ -237,266 +209,163 @@ __attribute__((naked)) uint32_t ctn_expand_run_v6m(__attribute__((unused)) const
     "ldr r3, " OUTPUT1 "\n"                                                                        \
     "strb r2, [r3, #" column "]\n"
 
-/* A store: r2 sum, r1 factors, r7 shift; gives r2, the byte; uses r3 - r6. */
-#define WIDE(sign)                                                                                 \
-    "sxth r3, r2\n" /* l */                                                                        \
-    "subs r6, r2, r3\n"                                                                            \
-    "asrs r6, r6, #16\n" /* h */                                                                   \
-    "ldrh r4, [r1]\n"                                                                              \
-    "movs r5, r3\n"                                                                                \
-    "muls r5, r4, r5\n"                                                                            \
-    "asrs r5, r5, #16\n"                                                                           \
-    "muls r4, r6, r4\n"                                                                            \
-    "adds r4, r4, r5\n"                                                                            \
-    "ldrh r5, [r1, #2]\n"                                                                          \
-    "muls r3, r5, r3\n"                                                                            \
-    "adds r3, r3, r4\n"                                                                            \
-    "muls r6, r5, r6\n"                                                                            \
-    "movs r4, #1\n"                                                                                \
-    "lsls r4, r4, #14\n"                                                                           \
-    "adds r3, r3, r4\n"                                                                            \
-    "asrs r3, r3, #15\n"                                                                           \
-    "lsls r6, r6, #1\n"                                                                            \
-    "adds r3, r3, r6\n" sign "ldr r4, " C "\n"                                                     \
-    "adds r3, r3, r4\n"                                                                            \
-    "asrs r3, r7\n"
-#define WIDE_SIGN                                                                                  \
-    "asrs r2, r2, #31\n"                                                                           \
-    "adds r3, r3, r2\n"
-#define NARROW(sign)                                                                               \
-    "ldrh r3, [r1]\n"                                                                              \
-    "muls r3, r2, r3\n"                                                                            \
-    "asrs r3, r3, #10\n"                                                                           \
-    "ldrh r4, [r1, #2]\n"                                                                          \
-    "muls r4, r2, r4\n"                                                                            \
-    "adds r3, r3, r4\n"                                                                            \
-    "asrs r3, r3, #10\n"                                                                           \
-    "ldrh r4, [r1, #4]\n"                                                                          \
-    "muls r4, r2, r4\n"                                                                            \
-    "adds r3, r3, r4\n" sign "ldr r4, " C "\n"                                                     \
-    "adds r3, r3, r4\n"                                                                            \
-    "asrs r3, r7\n"
-#define NARROW_SIGN                                                                                \
-    "asrs r2, r2, #31\n"                                                                           \
-    "lsls r2, r2, #11\n"                                                                           \
-    "adds r3, r3, r2\n"
-#define SATURATE                                                                                   \
-    "sxtb r2, r3\n"                                                                                \
-    "cmp r2, r3\n"                                                                                 \
-    "beq 90f\n"                                                                                    \
-    "asrs r3, r3, #31\n"                                                                           \
-    "movs r2, #127\n"                                                                              \
-    "eors r2, r3\n"                                                                                \
-    "90:\n"
-#define LOOK_UP                                                                                    \
-    SATURATE "ldr r4, " TABLE "\n"                                                                 \
-             "ldrb r2, [r4, r2]\n"
-#define LOOK_UP_10                                                                                 \
-    "asrs r4, r3, #9\n"                                                                            \
-    "asrs r5, r3, #31\n"                                                                           \
-    "cmp r4, r5\n"                                                                                 \
-    "beq 90f\n"                                                                                    \
-    "movs r3, #1\n"                                                                                \
-    "lsls r3, r3, #9\n"                                                                            \
-    "subs r3, #1\n"                                                                                \
-    "eors r3, r5\n"                                                                                \
-    "90: ldr r4, " TABLE "\n"                                                                      \
-    "ldrb r2, [r4, r3]\n"
-#define RETURN "bx lr\n"
-
+/* clang-format off */
 __attribute__((naked)) void ctn_dot_2x4_v6m(__attribute__((unused)) const CtnDotV6m *dot) {
-    __asm__(
-        ".syntax unified\n"
-        "push {r4-r7, lr}\n"
-        "mov r4, r8\n"
-        "mov r5, r9\n"
-        "mov r6, r10\n"
-        "mov r7, r11\n"
-        "push {r4-r7}\n"
-        "sub sp, #96\n"
-        "mov r1, sp\n"
-        ".rept 3\n"
-        "ldm r0!, {r2-r7}\n"
-        "stm r1!, {r2-r7}\n"
-        ".endr\n"
-        "adr r1, 1f\n"
-        "ldm r1!, {r2, r3}\n"
-        "ldr r4, " ENTRY4 "\n"
-        "adds r2, r2, r4\n"
-        "str r2, " ENTRY4 "\n"
-        "ldr r4, " ENTRY2 "\n"
-        "adds r3, r3, r4\n"
-        "str r3, " ENTRY2 "\n"
-        "ldr r4, " STORE "\n"
-        "lsls r4, r4, #2\n"
-        "ldr r4, [r1, r4]\n"
-        "str r4, " STORE "\n"
-        "b 2f\n"
-        ".balign 4\n"
-        "1: .word 4f + 1, 8f + 1\n"
-        ".word 20f + 1, 21f + 1, 22f + 1, 23f + 1, 24f + 1, 25f + 1, 26f + 1, 27f + 1\n"
-        ".macro ctn_pair4 step\n" PAIR4 ".endm\n"
-        ".macro ctn_pair2 step\n" PAIR2 ".endm\n"
-        "2: ldr r0, " FOURS "\n"
-        "subs r0, #1\n"
-        "bpl 3f\n"
-        "b 6f\n"
-        /* four columns */
-        "3: str r0, " FOURS "\n"
-        "ldr r1, " WEIGHTS "\n"
-        "ldr r3, " SUM0 "\n"
-        "ldr r4, " SUM1 "\n"
-        "ldm r1!, {r2}\n" BEGIN("r8", "r9") "ldm r1!, {r2}\n" BEGIN(
-            "r10",
-            "r11") "ldm r1!, {r2}\n" BEGIN("r12",
-                                           "lr") "ldm r1!, {r2}\n" BEGIN("r5",
-                                                                         "r6") "ldr r7, " SKIP4 "\n"
-                                                                               "subs r1, r1, r7\n"
-                                                                               "ldr r0, " ROWS "\n"
-                                                                               "ldr r7, " PASSES4
-                                                                               "\n"
-                                                                               "ldr r4, " ENTRY4
-                                                                               "\n"
-                                                                               "bx r4\n"
-                                                                               "4:\n"
-                                                                               ".irp step, 0, 2, "
-                                                                               "4, 6\n"
-                                                                               "ctn_pair4 \\step\n"
-                                                                               ".endr\n"
-                                                                               "adds r1, #32\n"
-                                                                               ".irp step, 0, 2, "
-                                                                               "4, 6\n"
-                                                                               "ctn_pair4 \\step\n"
-                                                                               ".endr\n"
-                                                                               "adds r1, #32\n"
-                                                                               "subs r7, #1\n"
-                                                                               "beq 5f\n"
-                                                                               "b 4b\n"
-                                                                               "5: str r5, " FOURTH
-                                                                               "\n"
-                                                                               "str r6, " FOURTH_H
-                                                                               "\n"
-                                                                               "mov r2, r12\n"
-                                                                               "str r2, " THIRD "\n"
-                                                                               "mov r2, lr\n"
-                                                                               "str r2, " THIRD_H
-                                                                               "\n"
-                                                                               "movs r6, #4\n"
-                                                                               "str r6, " COLUMNS
-                                                                               "\n"
-                                                                               "ldr r3, " STORE "\n"
-                                                                               "mov r12, r3\n"
-                                                                               "ldr r0, " OUTPUT0
-                                                                               "\n"
-                                                                               "adds r1, "
-                                                                               "#24\n" COLUMN
-                                                                               "ldr r2, " FOURTH
-                                                                               "\n"
-                                                                               "ldr r3, " FOURTH_H
-                                                                               "\n" STORE_BOTH(
-                                                                                   "3",
-                                                                                   "ldr "
-                                                                                   "r2, " FOURTH_H
-                                                                                   "\n") "subs r1, "
-                                                                                         "#8"
-                                                                                         "\n" COLUMN
-                                                                                         "ldr "
-                                                                                         "r2,"
-                                                                                         " " THIRD
-                                                                                         "\n"
-                                                                                         "ldr "
-                                                                                         "r3,"
-                                                                                         " " THIRD_H
-                                                                                         "\n" STORE_BOTH(
-                                                                                             "2",
-                                                                                             "ldr "
-                                                                                             "r2,"
-                                                                                             " " THIRD_H
-                                                                                             "\n") "subs r1, #8\n"
-                                                                                                   "b 10f\n"
-                                                                                                   /* two columns */
-                                                                                                   "6: ldr r0, " TWOS
-                                                                                                   "\n"
-                                                                                                   "subs r0, #1\n"
-                                                                                                   "bpl 7f\n"
-                                                                                                   "add sp, #96\n"
-                                                                                                   "pop {r4-r7}\n"
-                                                                                                   "mov r8, r4\n"
-                                                                                                   "mov r9, r5\n"
-                                                                                                   "mov r10, r6\n"
-                                                                                                   "mov r11, r7\n"
-                                                                                                   "pop {r4-r7, pc}\n"
-                                                                                                   "7: str r0, " TWOS
-                                                                                                   "\n"
-                                                                                                   "ldr r1, " WEIGHTS
-                                                                                                   "\n"
-                                                                                                   "ldr r3, " SUM0
-                                                                                                   "\n"
-                                                                                                   "ldr r4, " SUM1
-                                                                                                   "\n"
-                                                                                                   "ldm r1!, {r2}\n" BEGIN("r8", "r9") "ldm r1!, {r2}\n" BEGIN(
-                                                                                                       "r10",
-                                                                                                       "r11") "ldr r7, " SKIP2
-                                                                                                              "\n"
-                                                                                                              "subs r1, r1, r7\n"
-                                                                                                              "ldr r0, " ROWS
-                                                                                                              "\n"
-                                                                                                              "ldr r7, " PASSES2
-                                                                                                              "\n"
-                                                                                                              "ldr r4, " ENTRY2
-                                                                                                              "\n"
-                                                                                                              "bx r4\n"
-                                                                                                              "8:\n"
-                                                                                                              ".irp step, 0, 2, 4, 6, 8, 10, 12, 14\n"
-                                                                                                              "ctn_pair2 \\step\n"
-                                                                                                              ".endr\n"
-                                                                                                              "adds r1, #32\n"
-                                                                                                              "subs r7, #1\n"
-                                                                                                              "beq 9f\n"
-                                                                                                              "b 8b\n"
-                                                                                                              "9: movs r6, #2\n"
-                                                                                                              "str r6, " COLUMNS
-                                                                                                              "\n"
-                                                                                                              "ldr r3, " STORE
-                                                                                                              "\n"
-                                                                                                              "mov r12, r3\n"
-                                                                                                              "ldr r0, " OUTPUT0
-                                                                                                              "\n"
-                                                                                                              "adds r1, #8\n"
-                                                                                                              /* the second and first column of either */
-                                                                                                              "10:\n" COLUMN
-                                                                                                              "mov r2, r10\n"
-                                                                                                              "mov r3, r11\n" STORE_BOTH(
-                                                                                                                  "1",
-                                                                                                                  "mov r2, r11\n") "subs r1, #8\n" COLUMN
-                                                                                                                                   "mov r2, r8\n"
-                                                                                                                                   "mov r3, r9\n" STORE_BOTH(
-                                                                                                                                       "0",
-                                                                                                                                       "mov r2, r9\n") "ldr r6, " COLUMNS
-                                                                                                                                                       "\n"
-                                                                                                                                                       "lsls r2, r6, #3\n"
-                                                                                                                                                       "adds r1, r1, r2\n"
-                                                                                                                                                       "str r1, " WEIGHTS
-                                                                                                                                                       "\n"
-                                                                                                                                                       "adds r0, r0, r6\n"
-                                                                                                                                                       "str r0, " OUTPUT0
-                                                                                                                                                       "\n"
-                                                                                                                                                       "adds r3, r3, r6\n"
-                                                                                                                                                       "str r3, " OUTPUT1
-                                                                                                                                                       "\n"
-                                                                                                                                                       "cmp r6, #4\n"
-                                                                                                                                                       "bne 11f\n"
-                                                                                                                                                       "b 2b\n"
-                                                                                                                                                       "11: b 6b\n"
-                                                                                                                                                       "20:\n" WIDE(
-                                                                                                                                                           WIDE_SIGN)
-                                                                                                                                                           SATURATE
-                                                                                                                                                               RETURN
-        "21:\n" WIDE(WIDE_SIGN) LOOK_UP RETURN "22:\n" WIDE(WIDE_SIGN) LOOK_UP_10 RETURN
-        "23:\n" WIDE("") SATURATE RETURN "24:\n" NARROW(NARROW_SIGN) SATURATE RETURN
-        "25:\n" NARROW(NARROW_SIGN) LOOK_UP RETURN "26:\n" NARROW(NARROW_SIGN) LOOK_UP_10 RETURN
-        "27:\n" NARROW("") SATURATE RETURN ".purgem ctn_pair4\n"
-                                           ".purgem ctn_pair2\n");
+    __asm__(".syntax unified\n"
+            "push {r4-r7, lr}\n"
+            "mov r4, r8\n"
+            "mov r5, r9\n"
+            "mov r6, r10\n"
+            "mov r7, r11\n"
+            "push {r4-r7}\n"
+            "sub sp, #96\n"
+            "mov r1, sp\n"
+            ".rept 3\n"
+            "ldm r0!, {r2-r7}\n"
+            "stm r1!, {r2-r7}\n"
+            ".endr\n"
+            "ldr r2, [r0]\n"
+            "str r2, [r1]\n"
+            "adr r1, 1f\n"
+            "ldm r1!, {r2, r3}\n"
+            "ldr r4, " ENTRY4 "\n"
+            "adds r2, r2, r4\n"
+            "str r2, " ENTRY4 "\n"
+            "ldr r4, " ENTRY2 "\n"
+            "adds r3, r3, r4\n"
+            "str r3, " ENTRY2 "\n"
+            "b 2f\n"
+            ".balign 4\n"
+            "1: .word 4f + 1, 8f + 1\n"
+            ".macro ctn_pair4 step\n"
+            PAIR4
+            ".endm\n"
+            ".macro ctn_pair2 step\n"
+            PAIR2
+            ".endm\n"
+            "2: ldr r0, " FOURS "\n"
+            "subs r0, #1\n"
+            "bpl 3f\n"
+            "b 6f\n"
+            /* four columns */
+            "3: str r0, " FOURS "\n"
+            "ldr r1, " WEIGHTS "\n"
+            "ldr r3, " SUM0 "\n"
+            "ldr r4, " SUM1 "\n"
+            "ldm r1!, {r2}\n"
+            BEGIN("r8", "r9")
+            "ldm r1!, {r2}\n"
+            BEGIN("r10", "r11")
+            "ldm r1!, {r2}\n"
+            BEGIN("r12", "lr")
+            "ldm r1!, {r2}\n"
+            BEGIN("r5", "r6")
+            "ldr r7, " SKIP4 "\n"
+            "subs r1, r1, r7\n"
+            "ldr r0, " ROWS "\n"
+            "ldr r7, " PASSES4 "\n"
+            "ldr r4, " ENTRY4 "\n"
+            "bx r4\n"
+            "4:\n"
+            ".irp step, 0, 2, " "4, 6\n"
+            "ctn_pair4 \\step\n"
+            ".endr\n"
+            "adds r1, #32\n"
+            ".irp step, 0, 2, " "4, 6\n"
+            "ctn_pair4 \\step\n"
+            ".endr\n"
+            "adds r1, #32\n"
+            "subs r7, #1\n"
+            "beq 5f\n"
+            "b 4b\n"
+            "5: str r5, " FOURTH "\n"
+            "str r6, " FOURTH_H "\n"
+            "mov r2, r12\n"
+            "str r2, " THIRD "\n"
+            "mov r2, lr\n"
+            "str r2, " THIRD_H "\n"
+            "movs r6, #4\n"
+            "str r6, " COLUMNS "\n"
+            "ldr " "r3, " CTN_STORE_CODE "\n"
+            "mov r12, r3\n"
+            "ldr r0, " OUTPUT0 "\n"
+            "adds r1, " "#24" "\n"
+            CTN_STORE_COLUMN
+            "ldr r2, " FOURTH "\n"
+            "ldr r3, " FOURTH_H "\n"
+            STORE_BOTH("3", "ldr " "r2, " FOURTH_H "\n")
+            "subs r1, " "#8" "\n"
+            CTN_STORE_COLUMN
+            "ldr " "r2," " " THIRD "\n"
+            "ldr " "r3," " " THIRD_H "\n"
+            STORE_BOTH("2", "ldr " "r2," " " THIRD_H "\n")
+            "subs r1, #8\n"
+            "b 10f\n"
+            /* two columns */
+            "6: ldr r0, " TWOS "\n"
+            "subs r0, #1\n"
+            "bpl 7f\n"
+            "add sp, #96\n"
+            "pop {r4-r7}\n"
+            "mov r8, r4\n"
+            "mov r9, r5\n"
+            "mov r10, r6\n"
+            "mov r11, r7\n"
+            "pop {r4-r7, pc}\n"
+            "7: str r0, " TWOS "\n"
+            "ldr r1, " WEIGHTS "\n"
+            "ldr r3, " SUM0 "\n"
+            "ldr r4, " SUM1 "\n"
+            "ldm r1!, {r2}\n"
+            BEGIN("r8", "r9")
+            "ldm r1!, {r2}\n"
+            BEGIN("r10", "r11")
+            "ldr r7, " SKIP2 "\n"
+            "subs r1, r1, r7\n"
+            "ldr r0, " ROWS "\n"
+            "ldr r7, " PASSES2 "\n"
+            "ldr r4, " ENTRY2 "\n"
+            "bx r4\n"
+            "8:\n"
+            ".irp step, 0, 2, 4, 6, 8, 10, 12, 14\n"
+            "ctn_pair2 \\step\n"
+            ".endr\n"
+            "adds r1, #32\n"
+            "subs r7, #1\n"
+            "beq 9f\n"
+            "b 8b\n"
+            "9: movs r6, #2\n"
+            "str r6, " COLUMNS "\n"
+            "ldr r3, " CTN_STORE_CODE "\n"
+            "mov r12, r3\n"
+            "ldr r0, " OUTPUT0 "\n"
+            "adds r1, #8\n"
+            /* the second and first column of either */
+            "10:\n"
+            CTN_STORE_COLUMN
+            "mov r2, r10\n"
+            "mov r3, r11\n"
+            STORE_BOTH("1", "mov r2, r11\n")
+            "subs r1, #8\n"
+            CTN_STORE_COLUMN
+            "mov r2, r8\n"
+            "mov r3, r9\n"
+            STORE_BOTH("0", "mov r2, r9\n")
+            "ldr r6, " COLUMNS "\n"
+            "lsls r2, r6, #3\n"
+            "adds r1, r1, r2\n"
+            "str r1, " WEIGHTS "\n"
+            "adds r0, r0, r6\n"
+            "str r0, " OUTPUT0 "\n"
+            "adds r3, r3, r6\n"
+            "str r3, " OUTPUT1 "\n"
+            "cmp r6, #4\n"
+            "bne 11f\n"
+            "b 2b\n"
+            "11: b 6b\n"
+            ".purgem ctn_pair4\n"
+            ".purgem ctn_pair2\n");
 }
+/* clang-format on */
 #endif
 #endif

@@ -14,23 +14,12 @@
  * The stream begins with a word: 1 if all factors are narrow, else 0. Columns follow in fours, then
  * two, then one, as many as are left over. A group of g columns: int32 bias of each; per step of
  * depth, of which there is an even number, g bytes; zeros up to a multiple of 4; then 8 bytes of
- * each column: the multiplier in pieces of 16 bits and the shift.
- *
- * Store, for a right shift by n, 1 <= n <= 20, as in dot_v7m.h: t = ctn_mul_high(sum, m), C =
- * (2 * zero_point + 1) * 2^(n-1), result = (t + C - (sum < 0)) >> n. Where the zero point is -128
- * and there is no table, what negative sums give saturates whether they are rounded this way or
- * that, and the last term is left out. There are no long products:
- * - wide, |sum| < 2^30: sum = h * 2^16 + l with -2^15 <= l < 2^15, m = mh * 2^16 + ml; then
- *   t = 2 * h * mh + ((h * ml + l * mh + (l * ml >> 16) + 2^14) >> 15), where the bracket stays
- *   within 2^29 + 2^30 + 2^15 + 2^14. The pieces are ml, mh, and n as it is.
- * - narrow, |sum| < 2^19: m = m2 * 2^20 + m1 * 2^10 + m0; x = ((sum * m0 >> 10) + sum * m1 >> 10) +
- *   sum * m2 is the product less 20 bits, rounded down, and t = (x + 2^10) >> 11. Both shifts make
- *   one: result = (x + 2^10 + C * 2^11 - (sum < 0) * 2^11) >> (n + 11); the host has proven that
- *   this does not overflow. The pieces are m0, m1, m2, and n + 11. */
+ * each column: the multiplier in pieces of 16 bits and the shift. The store is that of
+ * store_v6m.h. */
 #ifndef CTN_DOT_V6M_H
 #define CTN_DOT_V6M_H
 
-#include <stdint.h>
+#include "store_v6m.h"
 
 enum {
     CTN_DOT_ROWS = 2,
@@ -38,24 +27,15 @@ enum {
     CTN_DOT_HEAD = 4
 };
 
-typedef enum {
-    CTN_STORE_WIDE,     /* and the CtnTail of short_store.h; CTN_STORE_NARROW likewise */
-    CTN_STORE_RELU = 3, /* saturated, without the sign's rounding */
-    CTN_STORE_NARROW = 4,
-} CtnStoreV6m;
-
 /* All words, in the order of the block's stack. */
 typedef struct {
+    CtnStoreV6m store;
     uint32_t entry4, passes4, skip4; /* of the loop for fours: code, bytes of weights left out */
     uint32_t entry2, passes2, skip2; /* of that for two */
     uint32_t fours, twos;            /* groups of columns */
     const uint32_t *rows;            /* [depth] */
     uint32_t sum[CTN_DOT_ROWS];      /* 128 times those of the rows' bytes */
     int8_t *output[CTN_DOT_ROWS];
-    int32_t zero;        /* 2 * output zero point + 1 */
-    uint32_t round;      /* 2^10 if narrow, else 0 */
-    uint32_t store;      /* CtnStoreV6m */
-    const int8_t *table; /* at the entry of result 0 */
     const uint8_t *weights;
     /* of the layer, not on the stack */
     const uint8_t *stream; /* behind its head */

@@ -141,6 +141,7 @@ void ctn_dot_4x2_v7m(const CtnDotV7m *dot) {
     "adds r4, #" step "\n"                                                                         \
     "adds r5, #" step "\n"
 
+/* clang-format off */
 __attribute__((naked)) void ctn_expand_v7m(ARGUMENT const int8_t *const row[4],
                                            ARGUMENT int32_t *pairs, ARGUMENT int32_t count) {
     __asm__("push {r4-r9}\n"
@@ -148,16 +149,20 @@ __attribute__((naked)) void ctn_expand_v7m(ARGUMENT const int8_t *const row[4],
             "ldrd r0, r3, [r0]\n"
             "subs r2, #4\n"
             "blt 2f\n"
-            "1:\n" EXPAND_STEP("0") EXPAND_STEP("1") EXPAND_STEP("2") EXPAND_STEP("3")
-                EXPAND_NEXT("4") "subs r2, #4\n"
-                                 "bge 1b\n"
-                                 "2: adds r2, #4\n"
-                                 "beq 4f\n"
-                                 "3:\n" EXPAND_STEP("0") EXPAND_NEXT("1") "subs r2, #1\n"
-                                                                          "bne 3b\n"
-                                                                          "4: pop {r4-r9}\n"
-                                                                          "bx lr\n");
+            "1:\n"
+            EXPAND_STEP("0") EXPAND_STEP("1") EXPAND_STEP("2") EXPAND_STEP("3") EXPAND_NEXT("4")
+            "subs r2, #4\n"
+            "bge 1b\n"
+            "2: adds r2, #4\n"
+            "beq 4f\n"
+            "3:\n"
+            EXPAND_STEP("0") EXPAND_NEXT("1")
+            "subs r2, #1\n"
+            "bne 3b\n"
+            "4: pop {r4-r9}\n"
+            "bx lr\n");
 }
+/* clang-format on */
 
 /* Where ctn_dot_4x2_v7m keeps its CtnDotV7m; the weights pointer is in r11. */
 #define ENTRY "[sp, #0]"
@@ -212,93 +217,88 @@ __attribute__((naked)) void ctn_expand_v7m(ARGUMENT const int8_t *const row[4],
     "ssat " q ", #10, " q ", asr #1\n"                                                             \
     "ldrb " q ", [r8, " q "]\n"
 
+/* clang-format off */
 __attribute__((naked)) void ctn_dot_4x2_v7m(ARGUMENT const CtnDotV7m *dot) {
-    __asm__(
-        "push {r4-r11, lr}\n"
-        "add r8, r0, #28\n"
-        "ldm r8, {r1-r7, r11}\n" /* table .. column, weights */
-        "push {r1-r7}\n"
-        "ldm r0, {r1-r7}\n"
-        "adr.w r8, 2f\n"
-        "rsb r1, r1, r1, lsl #3\n"
-        "add r1, r8, r1, lsl #2\n" /* entry * 28 */
-        "orr r1, r1, #1\n"
-        "adr.w r8, 9f\n"
-        "ldr r3, [r8, r3, lsl #2]\n"
-        "add r3, r8, r3\n"
-        "add r8, r8, #12\n"
-        "ldr r4, [r8, r4, lsl #2]\n"
-        "add r4, r8, r4\n"
-        "push {r1-r7}\n"
-        "1: ldr r12, " PAIRS "\n"
-        "ldr lr, " PASSES "\n" STEP(
-            "smull") "ldr pc, " ENTRY "\n"
-                     ".balign 4\n"
-                     "2:\n"
-                     ".rept 16\n" STEP(
-                         "smlal") ".endr\n"
-                                  "subs lr, #1\n"
-                                  "bne.w 2b\n"
-                                  "ldr r12, [r11], #4\n" SPLIT("r0", "r1") SPLIT(
-                                      "r2", "r3") "ldr r12, [r11], #4\n" SPLIT("r4", "r5")
-                                      SPLIT(
-                                          "r6",
-                                          "r7") "ldr pc, " SUM "\n"
-                                                "3: ldr r12, " SUMS "\n" EACH(
-                                                    ADD_TO) "str r12, " SUMS "\n"
-                                                            "b 8f\n"
-                                                            "4: ldr r12, " SUMS "\n" EACH(
-                                                                ADD_FROM) "str r12, " SUMS "\n"
-                                                                          "5: ldrb r10, [r11, #8]\n"
-                                                                          "ldr r8, [r11], "
-                                                                          "#4\n" C_OF_SHIFT REQUANTIZE(
-                                                                              "r0") REQUANTIZE("r1")
-                                                                              REQUANTIZE("r2") REQUANTIZE(
-                                                                                  "r3") "ldrb r10, "
-                                                                                        "[r11, "
-                                                                                        "#5]\n"
-                                                                                        "ldr r8, "
-                                                                                        "[r11], "
-                                                                                        "#6"
-                                                                                        "\n" C_OF_SHIFT REQUANTIZE(
-                                                                                            "r4") REQUANTIZE("r5")
-                                                                                            REQUANTIZE("r6") REQUANTIZE(
-                                                                                                "r"
-                                                                                                "7") "ldr r8, " TABLE
-                                                                                                     "\n"
-                                                                                                     "ldr pc, " TAIL
-                                                                                                     "\n"
-                                                                                                     "6:\n" EACH(
-                                                                                                         LOOK_UP) "b 7f\n"
-                                                                                                                  "10:\n" EACH(
-                                                                                                                      LOOK_UP_10) "b 7f\n"
-                                                                                                                                  "11:\n" EACH(
-                                                                                                                                      SATURATE) "7: add r12, sp, " ROWS
-                                                                                                                                                "\n"
-                                                                                                                                                "ldm r12, {r8, r9, r10, r12}\n"
-                                                                                                                                                "ldr lr, " COLUMN
-                                                                                                                                                "\n"
-                                                                                                                                                "strb r0, [r8, lr]\n"
-                                                                                                                                                "strb r1, [r9, lr]\n"
-                                                                                                                                                "strb r2, [r10, lr]\n"
-                                                                                                                                                "strb r3, [r12, lr]\n"
-                                                                                                                                                "add lr, lr, #1\n"
-                                                                                                                                                "strb r4, [r8, lr]\n"
-                                                                                                                                                "strb r5, [r9, lr]\n"
-                                                                                                                                                "strb r6, [r10, lr]\n"
-                                                                                                                                                "strb r7, [r12, lr]\n"
-                                                                                                                                                "add lr, lr, #1\n"
-                                                                                                                                                "str lr, " COLUMN
-                                                                                                                                                "\n"
-                                                                                                                                                "8: ldr r12, " WEIGHTS_END
-                                                                                                                                                "\n"
-                                                                                                                                                "cmp r11, r12\n"
-                                                                                                                                                "bne.w 1b\n"
-                                                                                                                                                "add sp, #56\n"
-                                                                                                                                                "pop {r4-r11, pc}\n"
-                                                                                                                                                ".balign 4\n"
-                                                                                                                                                "9: .word 5b - 9b + 1, 3b - 9b + 1, 4b - 9b + 1\n"
-                                                                                                                                                "12: .word 11b - 12b + 1, 6b - 12b + 1, 10b - 12b + 1\n");
+    __asm__("push {r4-r11, lr}\n"
+            "add r8, r0, #28\n"
+            "ldm r8, {r1-r7, r11}\n"
+            /* table .. column, weights */
+            "push {r1-r7}\n"
+            "ldm r0, {r1-r7}\n"
+            "adr.w r8, 2f\n"
+            "rsb r1, r1, r1, lsl #3\n"
+            "add r1, r8, r1, lsl #2\n"
+            /* entry * 28 */
+            "orr r1, r1, #1\n"
+            "adr.w r8, 9f\n"
+            "ldr r3, [r8, r3, lsl #2]\n"
+            "add r3, r8, r3\n"
+            "add r8, r8, #12\n"
+            "ldr r4, [r8, r4, lsl #2]\n"
+            "add r4, r8, r4\n"
+            "push {r1-r7}\n"
+            "1: ldr r12, " PAIRS "\n"
+            "ldr lr, " PASSES "\n"
+            STEP("smull")
+            "ldr pc, " ENTRY "\n"
+            ".balign 4\n"
+            "2:\n"
+            ".rept 16\n"
+            STEP("smlal")
+            ".endr\n"
+            "subs lr, #1\n"
+            "bne.w 2b\n"
+            "ldr r12, [r11], #4\n"
+            SPLIT("r0", "r1") SPLIT("r2", "r3")
+            "ldr r12, [r11], #4\n"
+            SPLIT("r4", "r5") SPLIT("r6", "r7")
+            "ldr pc, " SUM "\n"
+            "3: ldr r12, " SUMS "\n"
+            EACH(ADD_TO)
+            "str r12, " SUMS "\n"
+            "b 8f\n"
+            "4: ldr r12, " SUMS "\n"
+            EACH(ADD_FROM)
+            "str r12, " SUMS "\n"
+            "5: ldrb r10, [r11, #8]\n"
+            "ldr r8, [r11], " "#4\n"
+            C_OF_SHIFT REQUANTIZE("r0") REQUANTIZE("r1") REQUANTIZE("r2") REQUANTIZE("r3")
+            "ldrb r10, " "[r11, " "#5]\n"
+            "ldr r8, " "[r11], " "#6" "\n"
+            C_OF_SHIFT REQUANTIZE("r4") REQUANTIZE("r5") REQUANTIZE("r6") REQUANTIZE("r" "7")
+            "ldr r8, " TABLE "\n"
+            "ldr pc, " TAIL "\n"
+            "6:\n"
+            EACH(LOOK_UP)
+            "b 7f\n"
+            "10:\n"
+            EACH(LOOK_UP_10)
+            "b 7f\n"
+            "11:\n"
+            EACH(SATURATE)
+            "7: add r12, sp, " ROWS "\n"
+            "ldm r12, {r8, r9, r10, r12}\n"
+            "ldr lr, " COLUMN "\n"
+            "strb r0, [r8, lr]\n"
+            "strb r1, [r9, lr]\n"
+            "strb r2, [r10, lr]\n"
+            "strb r3, [r12, lr]\n"
+            "add lr, lr, #1\n"
+            "strb r4, [r8, lr]\n"
+            "strb r5, [r9, lr]\n"
+            "strb r6, [r10, lr]\n"
+            "strb r7, [r12, lr]\n"
+            "add lr, lr, #1\n"
+            "str lr, " COLUMN "\n"
+            "8: ldr r12, " WEIGHTS_END "\n"
+            "cmp r11, r12\n"
+            "bne.w 1b\n"
+            "add sp, #56\n"
+            "pop {r4-r11, pc}\n"
+            ".balign 4\n"
+            "9: .word 5b - 9b + 1, 3b - 9b + 1, 4b - 9b + 1\n"
+            "12: .word 11b - 12b + 1, 6b - 12b + 1, 10b - 12b + 1\n");
 }
+/* clang-format on */
 #endif
 #endif

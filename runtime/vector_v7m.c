@@ -90,114 +90,92 @@ void ctn_vector_4_v7m(const CtnVectorV7m *v) {
     "ssat " q ", #10, " q ", asr #1\n"                                                             \
     "ldrb " q ", [r8, " q "]\n"
 
+/* clang-format off */
 __attribute__((naked)) void ctn_vector_4_v7m(__attribute__((unused)) const CtnVectorV7m *vector) {
-    __asm__(
-        "push {r4-r11, lr}\n"
-        "ldm r0, {r1-r8, r11}\n"
-        "push {r1-r8}\n"
-        "sub sp, #16\n"
-        "mvn r10, #0xff0000\n"
-        "bic r10, r10, #0xff00\n"
-        /* four columns */
-        "1: ldr r12, " INPUT "\n"
-        "ldr r9, " DEPTH "\n"
-        "movs r0, #0\n"
-        "movs r1, #0\n"
-        "strd r0, r1, [sp]\n"
-        "strd r0, r1, [sp, #8]\n"
-        /* a segment of r5 of the r9 steps that are left; r9 and r5 go on the stack */
-        "2: mov r5, r9\n"
-        "cmp r5, #256\n"
-        "it hi\n"
-        "movhi r5, #256\n"
-        "sub r9, r9, r5\n"
-        "push {r5, r9}\n"
-        "movs r0, #0\n"
-        "movs r1, #0\n"
-        "movs r2, #0\n"
-        "movs r3, #0\n"
-        "lsr lr, r5, #2\n"
-        "rsb r6, lr, #0\n"
-        "and r6, r6, #3\n" /* groups of four steps that the first pass leaves out */
-        "add lr, lr, #3\n"
-        "lsrs lr, lr, #2\n"
-        "beq 4f\n"
-        "adr.w r7, 3f\n"
-        "orr r7, r7, #1\n"
-        "movs r4, #84\n"
-        "mla r6, r6, r4, r7\n"
-        "bx r6\n"
-        ".balign 4\n"
-        "3: .rept 4\n" FOUR_STEPS ".endr\n"
-        "subs lr, #1\n"
-        "bne.w 3b\n"
-        "4: pop {r5, r9}\n"
-        "ands r5, r5, #3\n"
-        "beq 6f\n"
-        "5: ldr r4, [r11], #4\n" PRODUCTS(
-            "r4") "subs r5, #1\n"
-                  "bne 5b\n"
-                  "6:\n" SPLIT("r0", "r1", "[sp, #0]", "[sp, #4]") SPLIT(
-                      "r2", "r3", "[sp, #8]",
-                      "[sp, #12]") "cmp r9, #0\n"
-                                   "bne.w 2b\n"
-                                   /* the store */
-                                   "ldm sp, {r0-r3}\n"
-                                   "ldr r9, " ZERO "\n"
-                                   "ldr r12, " INPUT_SUM
-                                   "\n" REQUANTIZE("r0", "0", "16", "32",
-                                                   CORRECT) REQUANTIZE("r1", "4", "20", "33", KEEP)
-                                       REQUANTIZE("r2", "8", "24", "34", CORRECT) REQUANTIZE(
-                                           "r3", "12", "28", "35",
-                                           KEEP) "add r11, #36\n"
-                                                 "ldr r8, " TABLE "\n"
-                                                 "ldr r12, " TAIL "\n"
-                                                 "ldr r9, " OUTPUT "\n"
-                                                 "cmp r12, #1\n"
-                                                 "beq 7f\n"
-                                                 "bhi 8f\n" EACH(
-                                                     SATURATE) "b 9f\n"
-                                                               "7:\n" EACH(
-                                                                   LOOK_UP) "b 9f\n"
-                                                                            "8:\n" EACH(
-                                                                                LOOK_UP_10) "9: "
-                                                                                            "strb "
-                                                                                            "r0, "
-                                                                                            "[r9], "
-                                                                                            "#1\n"
-                                                                                            "strb "
-                                                                                            "r1, "
-                                                                                            "[r9], "
-                                                                                            "#1\n"
-                                                                                            "strb "
-                                                                                            "r2, "
-                                                                                            "[r9], "
-                                                                                            "#1\n"
-                                                                                            "strb "
-                                                                                            "r3, "
-                                                                                            "[r9], "
-                                                                                            "#1\n"
-                                                                                            "str "
-                                                                                            "r9,"
-                                                                                            " " OUTPUT
-                                                                                            "\n"
-                                                                                            "ldr "
-                                                                                            "r12,"
-                                                                                            " " WEIGHTS_END
-                                                                                            "\n"
-                                                                                            "cmp "
-                                                                                            "r11, "
-                                                                                            "r12\n"
-                                                                                            "bne.w "
-                                                                                            "1b\n"
-                                                                                            "add "
-                                                                                            "sp, "
-                                                                                            "#48\n"
-                                                                                            "pop "
-                                                                                            "{r4-"
-                                                                                            "r11, "
-                                                                                            "pc}"
-                                                                                            "\n");
+    __asm__("push {r4-r11, lr}\n"
+            "ldm r0, {r1-r8, r11}\n"
+            "push {r1-r8}\n"
+            "sub sp, #16\n"
+            "mvn r10, #0xff0000\n"
+            "bic r10, r10, #0xff00\n"
+            /* four columns */
+            "1: ldr r12, " INPUT "\n"
+            "ldr r9, " DEPTH "\n"
+            "movs r0, #0\n"
+            "movs r1, #0\n"
+            "strd r0, r1, [sp]\n"
+            "strd r0, r1, [sp, #8]\n"
+            /* a segment of r5 of the r9 steps that are left; r9 and r5 go on the stack */
+            "2: mov r5, r9\n"
+            "cmp r5, #256\n"
+            "it hi\n"
+            "movhi r5, #256\n"
+            "sub r9, r9, r5\n"
+            "push {r5, r9}\n"
+            "movs r0, #0\n"
+            "movs r1, #0\n"
+            "movs r2, #0\n"
+            "movs r3, #0\n"
+            "lsr lr, r5, #2\n"
+            "rsb r6, lr, #0\n"
+            "and r6, r6, #3\n"
+            /* groups of four steps that the first pass leaves out */
+            "add lr, lr, #3\n"
+            "lsrs lr, lr, #2\n"
+            "beq 4f\n"
+            "adr.w r7, 3f\n"
+            "orr r7, r7, #1\n"
+            "movs r4, #84\n"
+            "mla r6, r6, r4, r7\n"
+            "bx r6\n"
+            ".balign 4\n"
+            "3: .rept 4\n"
+            FOUR_STEPS
+            ".endr\n"
+            "subs lr, #1\n"
+            "bne.w 3b\n"
+            "4: pop {r5, r9}\n"
+            "ands r5, r5, #3\n"
+            "beq 6f\n"
+            "5: ldr r4, [r11], #4\n"
+            PRODUCTS("r4")
+            "subs r5, #1\n"
+            "bne 5b\n"
+            "6:\n"
+            SPLIT("r0", "r1", "[sp, #0]", "[sp, #4]") SPLIT("r2", "r3", "[sp, #8]", "[sp, #12]")
+            "cmp r9, #0\n"
+            "bne.w 2b\n"
+            /* the store */
+            "ldm sp, {r0-r3}\n"
+            "ldr r9, " ZERO "\n"
+            "ldr r12, " INPUT_SUM "\n"
+            REQUANTIZE("r0", "0", "16", "32", CORRECT) REQUANTIZE("r1", "4", "20", "33", KEEP)
+            REQUANTIZE("r2", "8", "24", "34", CORRECT) REQUANTIZE("r3", "12", "28", "35", KEEP)
+            "add r11, #36\n"
+            "ldr r8, " TABLE "\n"
+            "ldr r12, " TAIL "\n"
+            "ldr r9, " OUTPUT "\n"
+            "cmp r12, #1\n"
+            "beq 7f\n"
+            "bhi 8f\n"
+            EACH(SATURATE)
+            "b 9f\n"
+            "7:\n"
+            EACH(LOOK_UP)
+            "b 9f\n"
+            "8:\n"
+            EACH(LOOK_UP_10)
+            "9: " "strb " "r0, " "[r9], " "#1\n"
+            "strb " "r1, " "[r9], " "#1\n"
+            "strb " "r2, " "[r9], " "#1\n"
+            "strb " "r3, " "[r9], " "#1\n"
+            "str " "r9," " " OUTPUT "\n"
+            "ldr " "r12," " " WEIGHTS_END "\n"
+            "cmp " "r11, " "r12\n"
+            "bne.w " "1b\n"
+            "add " "sp, " "#48\n"
+            "pop " "{r4-" "r11, " "pc}" "\n");
 }
+/* clang-format on */
 #endif
 #endif
