@@ -18,8 +18,9 @@ bool depthwise_taps(const Call *call) {
     return true;
 }
 
-/* One group of channels from `first` on; `to` is zeroed. */
-static void pack_group(const Call *call, int first, int taps, int8_t *to) {
+/* One group of lanes from `first` on; lane i is channel i % out_c of the pixel i / out_c of those
+ * that take part together. `to` is zeroed. */
+static void pack_group(const Call *call, int first, int lanes, int taps, int8_t *to) {
     const CtnDepthwiseConv2dS8Args *a = call->args;
     const int8_t *weights = call_data(call, &a->weights), *shift = call_data(call, &a->shift);
     const int32_t *bias = call_data(call, &a->bias);
@@ -29,33 +30,41 @@ static void pack_group(const Call *call, int first, int taps, int8_t *to) {
         factors[i % 4][0][i / 4] = 0;
         factors[i % 4][1][i / 4] = -1;
     }
-    for (int i = 0; i < LANES && first + i < a->out_c; i++) {
+    for (int i = 0; i < LANES && first + i < lanes; i++) {
         int64_t sum = 0;
+        int channel = (first + i) % a->out_c;
         for (int k = 0; k < taps; k++) {
-            int8_t w = weights[k * a->out_c + first + i];
+            int8_t w = weights[k * a->out_c + channel];
             to[sizeof sums + (size_t)(k * LANES + i)] = w;
             sum += w;
         }
-        sums[i % 4][i / 4] = (int32_t)((bias ? bias[first + i] : 0) - sum * a->input_zero_point);
-        factors[i % 4][0][i / 4] = multiplier[first + i];
-        factors[i % 4][1][i / 4] = shift[first + i];
+        sums[i % 4][i / 4] = (int32_t)((bias ? bias[channel] : 0) - sum * a->input_zero_point);
+        factors[i % 4][0][i / 4] = multiplier[channel];
+        factors[i % 4][1][i / 4] = shift[channel];
     }
     memcpy(to, sums, sizeof sums);
     memcpy(to + sizeof sums + taps * LANES, factors, sizeof factors);
 }
 
+/* What runtime/depthwise_conv2d_s8_mve.c has in a strip, with room behind it for whole groups. */
+static int64_t strip_bytes(const CtnDepthwiseConv2dS8Args *a, int together) {
+    int64_t width = (int64_t)(a->out_w - 1) * a->stride_w + (a->kernel_w - 1) * a->dilation_w + 1;
+    return a->kernel_h * width * a->in_c + together * a->in_c + LANES;
+}
+
 void pack_depthwise_taps(C *c, Graph *g, Call *call) {
     CtnDepthwiseConv2dS8Args *a = call->args;
     (void)g;
-    int taps = a->kernel_h * a->kernel_w, groups = (a->out_c + LANES - 1) / LANES;
+    int together = a->stride_w == 1 && LANES % a->in_c == 0 ? LANES / a->in_c : 1;
+    int taps = a->kernel_h * a->kernel_w, lanes = a->out_c * together;
+    int groups = (lanes + LANES - 1) / LANES;
     int64_t group = taps * LANES + CTN_TAPS_PARAMETERS;
     int8_t *packed = c_calloc(c, (size_t)groups, (size_t)group);
     for (int i = 0; i < groups; i++)
-        pack_group(call, i * LANES, taps, packed + i * group);
+        pack_group(call, i * LANES, lanes, taps, packed + i * group);
     call_const(call, &a->weights, "packed", DT_I8, packed, groups * group, 4);
     call_absent(call, &a->bias);
     call_absent(call, &a->multiplier);
     call_absent(call, &a->shift);
-    int64_t line = groups * LANES, copies = a->out_c % LANES ? taps : 0;
-    call_scratch(call, &a->scratch, 8 * taps + line * (1 + copies), 16);
+    call_scratch(call, &a->scratch, 4 * taps + strip_bytes(a, together), 16);
 }
