@@ -14,7 +14,7 @@ typedef struct {
     const CtnConv2dS8Args *a;
     const int8_t *image;
     CtnPair pair; /* as the whole groups need it */
-    void (*run)(const CtnPair *);
+    CtnPairBlock *run;
     int8_t *scratch;
     int32_t run_bytes, window; /* of a padded run; of a padded window */
     int32_t group, rest;       /* bytes of a packed group; channels beyond whole groups */
@@ -40,9 +40,13 @@ static Layer layer_of(const CtnConv2dS8Args *a, const CtnFrame *frame) {
     p->zero_point = a->output_zero_point - first;
     p->clamp_min = a->clamp_min - first;
     p->clamp_max = a->clamp_max - first;
-    l.run = p->table ? ctn_pair_table_mve : ctn_pair_exact_mve;
-    if (!p->table && a->output_zero_point == -128 && a->clamp_min == -128 && a->clamp_max == 127)
-        l.run = ctn_pair_relu_mve;
+    int relu = a->output_zero_point == -128 && a->clamp_min == -128 && a->clamp_max == 127;
+    if (p->segments == 1)
+        l.run = p->table ? ctn_pair_table_one_mve
+                : relu   ? ctn_pair_relu_one_mve
+                         : ctn_pair_exact_one_mve;
+    else
+        l.run = p->table ? ctn_pair_table_mve : relu ? ctn_pair_relu_mve : ctn_pair_exact_mve;
     return l;
 }
 
@@ -128,13 +132,25 @@ static void run_strips(const Layer *l, int8_t *output) {
 
 /* ---- gathered windows ---------------------------------------------------------------------- */
 
-/* Runs of up to 16 bytes: one load each, of the bytes within the image. */
+/* Runs of up to 16 bytes: one load each. */
+static void gather_inner(const Layer *l, const int8_t *from, int8_t *to) {
+    int32_t run = l->a->kernel_w * l->a->in_c, row = l->a->dilation_h * l->a->in_w * l->a->in_c;
+    for (int32_t left = l->a->kernel_h; left > 0; left--, to += run, from += row)
+        vstrbq_s8(to, vldrbq_s8(from));
+}
+
+/* The same at the border: of the bytes within the image. */
 static void gather_short(const Layer *l, int32_t y0, int32_t x0, CtnSpan kx, int8_t *to) {
     const CtnConv2dS8Args *a = l->a;
     int32_t run = a->kernel_w * a->in_c, row = a->in_w * a->in_c;
     const int8x16_t zeros = vdupq_n_s8((int8_t)a->input_zero_point);
     mve_pred16_t live = (mve_pred16_t)((1u << kx.end * a->in_c) - (1u << kx.first * a->in_c));
     const int8_t *from = l->image + y0 * row + x0 * a->in_c;
+    int32_t last_y = y0 + (a->kernel_h - 1) * a->dilation_h;
+    if (live == (1u << run) - 1u && y0 >= 0 && (a->in_h - last_y) * row >= x0 * a->in_c + 16) {
+        gather_inner(l, from, to);
+        return;
+    }
     for (int32_t ky = 0; ky < a->kernel_h; ky++, y0 += a->dilation_h) {
         if (y0 >= 0 && y0 < a->in_h)
             vstrbq_s8(to, vpselq_s8(vldrbq_z_s8(from, live), zeros, live));

@@ -4,10 +4,13 @@
  *
  *   r0 r4 r8 r12   pixel 0, channels 0..3      r2 r6 r10 lr   pixel 1
  *   r1 r11         the pixels' operands        r3             weights, then parameters
- *   r5 skip   r9 segments left   r7 passes left of the loop of four chunks
- *   q0 q1 operands   q2 q3 weights   q6 q7 clamp_min, clamp_max in every byte or index
+ *   r7             passes left of the loop of four chunks
+ *   r9             segments left, r5 skip; for windows of one run: the output
+ *   q0 q1          operands                    q2 q3          weights
+ *   q6 q7          clamp_min, clamp_max in every byte or index; RELU: offsets of the store, 0x80
  *
- * The arguments are copied to the stack, for no register is left to point at them. */
+ * The arguments are copied to the stack, for no register is left to point at them; behind them
+ * stand the offsets of the store: pixel 0 in even, pixel 1 in odd 16-bit lanes. */
 #include "pair_s8_mve.h"
 #include "block_mve.h"
 
@@ -49,11 +52,23 @@ void ctn_pair_exact_mve(const CtnPair *p) {
     pairs(p, EXACT);
 }
 
+void ctn_pair_exact_one_mve(const CtnPair *p) {
+    pairs(p, EXACT);
+}
+
 void ctn_pair_relu_mve(const CtnPair *p) {
     pairs(p, RELU);
 }
 
+void ctn_pair_relu_one_mve(const CtnPair *p) {
+    pairs(p, RELU);
+}
+
 void ctn_pair_table_mve(const CtnPair *p) {
+    pairs(p, TABLE);
+}
+
+void ctn_pair_table_one_mve(const CtnPair *p) {
     pairs(p, TABLE);
 }
 
@@ -67,10 +82,11 @@ void ctn_pair_table_mve(const CtnPair *p) {
     "vldrb.u8 q2, [r3], #16\n" mac " r6, q3, q1\n" mac " r8, q2, q0\n"                             \
     "vldrb.u8 q3, [r3], #16\n" mac " r10, q2, q1\n" mac " r12, q3, q0\n" mac " lr, q3, q1\n"
 
-#define SAVE(bits)                                                                                 \
+/* Offsets 0 d 1 d + 1 2 d + 2 3 d + 3, d being out1 - out0. */
+#define SAVE                                                                                       \
     "push {r4-r11, lr}\n"                                                                          \
     "vpush {d8-d15}\n"                                                                             \
-    "sub sp, #84\n"                                                                                \
+    "sub sp, #100\n"                                                                               \
     "vldrw.u32 q0, [r0]\n"                                                                         \
     "vldrw.u32 q1, [r0, #16]\n"                                                                    \
     "vldrw.u32 q2, [r0, #32]\n"                                                                    \
@@ -81,9 +97,15 @@ void ctn_pair_table_mve(const CtnPair *p) {
     "vstrw.32 q2, [sp, #32]\n"                                                                     \
     "vstrw.32 q3, [sp, #48]\n"                                                                     \
     "vstrw.32 q4, [sp, #64]\n"                                                                     \
-    "ldrd r2, r3, [r0, #64]\n"                                                                     \
-    "vdup." bits " q6, r2\n"                                                                       \
-    "vdup." bits " q7, r3\n"                                                                       \
+    "ldrd r2, r3, [r0, #8]\n"                                                                      \
+    "subs r3, r3, r2\n"                                                                            \
+    "lsls r3, r3, #16\n"                                                                           \
+    "movs r4, #0\n"                                                                                \
+    "vidup.u16 q6, r4, #1\n"                                                                       \
+    "vshr.u16 q6, q6, #1\n"                                                                        \
+    "vdup.32 q7, r3\n"                                                                             \
+    "vadd.i16 q6, q6, q7\n"                                                                        \
+    "vstrw.32 q6, [sp, #80]\n"                                                                     \
     "adr.w r1, 4f\n" /* code addresses have bit 0 set */                                           \
     "adds r1, #1\n"                                                                                \
     "ldr r2, [r0, #36]\n"                                                                          \
@@ -93,6 +115,18 @@ void ctn_pair_table_mve(const CtnPair *p) {
     "str r2, [sp, #36]\n"                                                                          \
     "str r3, [sp, #44]\n"
 
+#define CLAMPS(bits)                                                                               \
+    "ldrd r2, r3, [r0, #64]\n"                                                                     \
+    "vdup." bits " q6, r2\n"                                                                       \
+    "vdup." bits " q7, r3\n"
+
+#define CHUNKS                                                                                     \
+    ".balign 4\n"                                                                                  \
+    "3:\n" CHUNK("vmladava.s8") CHUNK("vmladava.s8") CHUNK("vmladava.s8")                          \
+        CHUNK("vmladava.s8") "4: subs r7, #1\n"                                                    \
+                             "bne.w 3b\n"
+
+/* Windows of any number of runs. */
 #define PRODUCTS                                                                                   \
     "0: ldr r3, [sp, #16]\n"  /* a pair */                                                         \
     "1: ldrd r1, r11, [sp]\n" /* a group */                                                        \
@@ -101,16 +135,17 @@ void ctn_pair_table_mve(const CtnPair *p) {
                                                    "2: add r1, r5\n"                               \
                                                    "add r11, r5\n"                                 \
                                                    "ldr r7, [sp, #40]\n"                           \
-                                                   "ldr pc, [sp, #44]\n"                           \
-                                                   ".balign 4\n"                                   \
-                                                   "3:\n" CHUNK("vmladava.s8")                     \
-                                                       CHUNK("vmladava.s8") CHUNK("vmladava.s8")   \
-                                                           CHUNK("vmladava.s8") "4: subs r7, #1\n" \
-                                                                                "bne.w 3b\n"       \
-                                                                                "subs r9, #1\n"    \
-                                                                                "bne.w 2b\n"
+                                                   "ldr pc, [sp, #44]\n" CHUNKS "subs r9, #1\n"    \
+                                                   "bne.w 2b\n"
 
-/* q0, q1: the sums of pixel 0 and 1, scaled; the shifts stay in q5. */
+/* Windows of one run. */
+#define PRODUCTS_ONE                                                                               \
+    "0: ldr r3, [sp, #16]\n"                                                                       \
+    "ldr r9, [sp, #8]\n"                                                                           \
+    "1: ldrd r1, r11, [sp]\n" CHUNK("vmladav.s8") "ldr r7, [sp, #32]\n"                            \
+                                                  "ldr pc, [sp, #36]\n" CHUNKS
+
+/* q0, q1: the sums of pixel 0 and 1, multiplied; the shifts stay in q5. */
 #define SCALE                                                                                      \
     "vldrw.u32 q4, [r3], #16\n"                                                                    \
     "vmov q0[2], q0[0], r0, r8\n"                                                                  \
@@ -124,56 +159,73 @@ void ctn_pair_table_mve(const CtnPair *p) {
     "vldrw.u32 q5, [r3], #16\n"                                                                    \
     "vqrdmulh.s32 q1, q1, q4\n"
 
-/* 16-bit lanes: pixel 0 at even, pixel 1 at odd places; in bytes: 0 and 2 of each word */
-#define NARROW                                                                                     \
+#define SHIFT                                                                                      \
     "vrshl.s32 q0, q0, q5\n"                                                                       \
-    "ldr r0, [sp, #48]\n"                                                                          \
-    "vrshl.s32 q1, q1, q5\n" NARROW_Q0_Q1
+    "vrshl.s32 q1, q1, q5\n"
 
-#define STORE                                                                                      \
-    "ldrd r0, r2, [sp, #8]\n"                                                                      \
-    "vstrb.32 q0, [r0], #4\n"                                                                      \
-    "vshr.u32 q1, q0, #16\n"                                                                       \
-    "vstrb.32 q1, [r2], #4\n"                                                                      \
-    "strd r0, r2, [sp, #8]\n"                                                                      \
+#define EXACT_END                                                                                  \
+    HALF_AWAY_Q0_Q1 SHIFT "ldr r0, [sp, #48]\n" NARROW_Q0_Q1 "vqmovnb.s16 q0, q0\n"                \
+                          "vmax.s8 q0, q0, q6\n"                                                   \
+                          "vldrw.u32 q2, [sp, #80]\n"                                              \
+                          "vmin.s8 q0, q0, q7\n"
+
+/* -128 + (0..255) is the unsigned byte with its top bit flipped. */
+#define RELU_END                                                                                   \
+    SHIFT "vqmovnb.s32 q0, q0\n"                                                                   \
+          "vqmovnt.s32 q0, q1\n"                                                                   \
+          "vqmovunb.s16 q0, q0\n"                                                                  \
+          "veor q0, q0, q7\n"
+
+/* Indices are 16 bits wide, so tables of 1024 entries are no worse than those of 256. */
+#define TABLE_END                                                                                  \
+    HALF_AWAY_Q0_Q1 SHIFT "ldr r0, [sp, #48]\n" NARROW_Q0_Q1 "ldr r2, [sp, #72]\n"                 \
+                          "vmax.s16 q0, q0, q6\n"                                                  \
+                          "vmin.s16 q1, q0, q7\n"                                                  \
+                          "vldrw.u32 q2, [sp, #80]\n"                                              \
+                          "vldrb.u16 q0, [r2, q1]\n"
+
+#define STORE(offsets)                                                                             \
+    "ldr r0, [sp, #8]\n"                                                                           \
+    "vstrb.16 q0, [r0, " offsets "]\n"                                                             \
+    "adds r0, #4\n"                                                                                \
+    "str r0, [sp, #8]\n" NEXT_GROUP "ldr r5, [sp, #56]\n"                                          \
+    "add r0, r5\n"                                                                                 \
+    "str r0, [sp, #8]\n" NEXT_PAIR
+
+#define STORE_ONE(offsets)                                                                         \
+    "vstrb.16 q0, [r9, " offsets "]\n"                                                             \
+    "add r9, #4\n" NEXT_GROUP "ldr r5, [sp, #56]\n"                                                \
+    "add r9, r5\n"                                                                                 \
+    "str r9, [sp, #8]\n" NEXT_PAIR
+
+#define NEXT_GROUP                                                                                 \
     "ldr r4, [sp, #20]\n"                                                                          \
     "cmp r3, r4\n"                                                                                 \
     "bne.w 1b\n"
 
 #define NEXT_PAIR                                                                                  \
     "ldrd r1, r11, [sp]\n"                                                                         \
-    "ldrd r4, r5, [sp, #52]\n"                                                                     \
+    "ldr r4, [sp, #52]\n"                                                                          \
     "add r1, r4\n"                                                                                 \
     "add r11, r4\n"                                                                                \
     "strd r1, r11, [sp]\n"                                                                         \
-    "add r0, r5\n"                                                                                 \
-    "add r2, r5\n"                                                                                 \
-    "strd r0, r2, [sp, #8]\n"                                                                      \
     "ldr r4, [sp, #60]\n"                                                                          \
     "subs r4, #1\n"                                                                                \
     "str r4, [sp, #60]\n"                                                                          \
     "bne.w 0b\n"                                                                                   \
-    "add sp, #84\n"                                                                                \
+    "add sp, #100\n"                                                                               \
     "vpop {d8-d15}\n"                                                                              \
     "pop {r4-r11, pc}\n"
 
-__attribute__((naked)) void ctn_pair_exact_mve(const CtnPair *p __attribute__((unused))) {
-    __asm__ volatile(SAVE("8") PRODUCTS SCALE HALF_AWAY_Q0_Q1 NARROW
-                     "vqmovnb.s16 q0, q0\n"
-                     "vmax.s8 q0, q0, q6\n"
-                     "vmin.s8 q0, q0, q7\n" STORE NEXT_PAIR);
-}
+#define BLOCK(name, ...)                                                                           \
+    __attribute__((naked)) void name(const CtnPair *p __attribute__((unused))) {                   \
+        __asm__ volatile(SAVE __VA_ARGS__);                                                        \
+    }
 
-__attribute__((naked)) void ctn_pair_relu_mve(const CtnPair *p __attribute__((unused))) {
-    __asm__ volatile(SAVE("8") PRODUCTS SCALE NARROW "vqmovnb.s16 q0, q0\n" STORE NEXT_PAIR);
-}
-
-/* Indices are 16 bits wide, so tables of 1024 entries are no worse than those of 256. */
-__attribute__((naked)) void ctn_pair_table_mve(const CtnPair *p __attribute__((unused))) {
-    __asm__ volatile(SAVE("16") PRODUCTS SCALE HALF_AWAY_Q0_Q1 NARROW
-                     "ldr r2, [sp, #72]\n"
-                     "vmax.s16 q0, q0, q6\n"
-                     "vmin.s16 q1, q0, q7\n"
-                     "vldrb.u16 q0, [r2, q1]\n" STORE NEXT_PAIR);
-}
+BLOCK(ctn_pair_exact_mve, CLAMPS("8") PRODUCTS SCALE EXACT_END STORE("q2"))
+BLOCK(ctn_pair_relu_mve, "vmov.i8 q7, #0x80\n" PRODUCTS SCALE RELU_END STORE("q6"))
+BLOCK(ctn_pair_table_mve, CLAMPS("16") PRODUCTS SCALE TABLE_END STORE("q2"))
+BLOCK(ctn_pair_exact_one_mve, CLAMPS("8") PRODUCTS_ONE SCALE EXACT_END STORE_ONE("q2"))
+BLOCK(ctn_pair_relu_one_mve, "vmov.i8 q7, #0x80\n" PRODUCTS_ONE SCALE RELU_END STORE_ONE("q6"))
+BLOCK(ctn_pair_table_one_mve, CLAMPS("16") PRODUCTS_ONE SCALE TABLE_END STORE_ONE("q2"))
 #endif

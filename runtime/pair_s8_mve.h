@@ -13,7 +13,7 @@ enum {
 
 /* Weights of a group: per segment and chunk 16 bytes of each of its four channels; then int32 [4]
  * each of bias, multiplier and shift. Bias has -zero_point * (sum of weights) in it; all shifts are
- * -1 or less. The order of the fields is that of the assembly. */
+ * -1 or less. out1 - out0 is below 2^16. The order of the fields is that of the assembly. */
 typedef struct {
     const int8_t *in0, *in1;
     int8_t *out0, *out1;
@@ -38,11 +38,13 @@ static inline void ctn_pair_chunks(CtnPair *p, int32_t chunks) {
     p->next_code = chunks % 4 * CTN_PAIR_CHUNK;
 }
 
-/* Any clamp within int8. */
-void ctn_pair_exact_mve(const CtnPair *p);
+typedef void CtnPairBlock(const CtnPair *p);
+
+/* Any clamp within int8. The blocks named "one" want windows of one run. */
+CtnPairBlock ctn_pair_exact_mve, ctn_pair_exact_one_mve;
 /* zero_point and clamp_min are -128, clamp_max is 127. */
-void ctn_pair_relu_mve(const CtnPair *p);
+CtnPairBlock ctn_pair_relu_mve, ctn_pair_relu_one_mve;
 /* The table is indexed by sum + zero_point in 0..clamp_max: clamp_min is taken off all three. */
-void ctn_pair_table_mve(const CtnPair *p);
+CtnPairBlock ctn_pair_table_mve, ctn_pair_table_one_mve;
 
 #endif

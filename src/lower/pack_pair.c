@@ -26,7 +26,7 @@ bool shifts_right(const Call *call, const uint32_t *field, int count) {
 
 bool conv2d_pairs(const Call *call) {
     const CtnConv2dS8Args *a = call->args;
-    return a->groups == 1 && shifts_right(call, &a->shift, a->out_c);
+    return a->groups == 1 && a->out_c < 1 << 16 && shifts_right(call, &a->shift, a->out_c);
 }
 
 static int chunks_of(int bytes) {
