@@ -4,7 +4,7 @@
  *
  *   r0 r4 r8 r12   pixel 0, channels 0..3      r2 r6 r10 lr   pixel 1
  *   r1 r11         the pixels' operands        r3             weights, then parameters
- *   r7             passes left of the loop of four chunks
+ *   r7             passes left of the loop of six chunks, 0 if there is but one
  *   r9             segments left, r5 skip; for windows of one run: the output
  *   q0 q1          operands                    q2 q3          weights
  *   q6 q7          clamp_min, clamp_max in every byte or index; RELU: offsets of the store, 0x80
@@ -17,7 +17,7 @@
 #if defined(CTN_EMULATE)
 
 static int32_t dot(const CtnPair *p, const int8_t *in, const int8_t *weights, int channel) {
-    int32_t sum = 0, chunks = (p->next_passes - 1) * 4 + p->next_code / CTN_PAIR_CHUNK;
+    int32_t sum = 0, chunks = ctn_pair_chunk_count(p);
     for (int32_t s = 0; s < p->segments; s++, in += p->skip)
         for (int32_t k = 0; k < chunks; k++, in += 16, weights += 64)
             for (int i = 0; i < 16; i++)
@@ -33,7 +33,7 @@ static int8_t finish(const CtnPair *p, CtnEnd end, int32_t sum, const int8_t *pa
 
 static void pairs(const CtnPair *given, CtnEnd end) {
     CtnPair p = *given;
-    int32_t chunks = (p.next_passes - 1) * 4 + p.next_code / CTN_PAIR_CHUNK;
+    int32_t chunks = ctn_pair_chunk_count(&p);
     int32_t group = p.segments * chunks * 64;
     for (int32_t left = p.pairs; left > 0; left--) {
         for (const int8_t *w = p.weights; w != p.weights_end; w += group + CTN_PAIR_PARAMETERS)
@@ -86,7 +86,7 @@ void ctn_pair_table_one_mve(const CtnPair *p) {
 #define SAVE                                                                                       \
     "push {r4-r11, lr}\n"                                                                          \
     "vpush {d8-d15}\n"                                                                             \
-    "sub sp, #100\n"                                                                               \
+    "sub sp, #108\n"                                                                               \
     "vldrw.u32 q0, [r0]\n"                                                                         \
     "vldrw.u32 q1, [r0, #16]\n"                                                                    \
     "vldrw.u32 q2, [r0, #32]\n"                                                                    \
@@ -108,33 +108,49 @@ void ctn_pair_table_one_mve(const CtnPair *p) {
     "vstrw.32 q6, [sp, #80]\n"                                                                     \
     "adr.w r1, 4f\n" /* code addresses have bit 0 set */                                           \
     "adds r1, #1\n"                                                                                \
-    "ldr r2, [r0, #36]\n"                                                                          \
-    "ldr r3, [r0, #44]\n"                                                                          \
-    "subs r2, r1, r2\n"                                                                            \
+    "ldrd r2, r3, [r0, #32]\n"                                                                     \
+    "ldrd r4, r5, [r0, #40]\n"                                                                     \
     "subs r3, r1, r3\n"                                                                            \
-    "str r2, [sp, #36]\n"                                                                          \
-    "str r3, [sp, #44]\n"
+    "subs r5, r1, r5\n"                                                                            \
+    "strd r3, r5, [sp, #96]\n"                                                                     \
+    "cmp r2, #1\n"                                                                                 \
+    "it ne\n"                                                                                      \
+    "adrne.w r3, 6f\n"                                                                             \
+    "cmp r4, #1\n"                                                                                 \
+    "it ne\n"                                                                                      \
+    "adrne.w r5, 7f\n"                                                                             \
+    "orr r3, r3, #1\n"                                                                             \
+    "orr r5, r5, #1\n"                                                                             \
+    "str r3, [sp, #36]\n"                                                                          \
+    "str r5, [sp, #44]\n"                                                                          \
+    "movs r7, #0\n"
 
 #define CLAMPS(bits)                                                                               \
     "ldrd r2, r3, [r0, #64]\n"                                                                     \
     "vdup." bits " q6, r2\n"                                                                       \
     "vdup." bits " q7, r3\n"
 
+/* r7 is 0 between runs. The code address of a run is within these chunks; for one that takes more
+ * than a pass it is that of the two instructions that load r7 before. */
 #define CHUNKS                                                                                     \
+    "6: ldr r7, [sp, #32]\n"                                                                       \
+    "ldr pc, [sp, #96]\n"                                                                          \
+    "7: ldr r7, [sp, #40]\n"                                                                       \
+    "ldr pc, [sp, #100]\n"                                                                         \
     ".balign 4\n"                                                                                  \
-    "3:\n" CHUNK("vmladava.s8") CHUNK("vmladava.s8") CHUNK("vmladava.s8")                          \
-        CHUNK("vmladava.s8") "4: subs r7, #1\n"                                                    \
-                             "bne.w 3b\n"
+    "3:\n" CHUNK("vmladava.s8") CHUNK("vmladava.s8") CHUNK("vmladava.s8") CHUNK("vmladava.s8")     \
+        CHUNK("vmladava.s8") CHUNK("vmladava.s8") "4: cbz r7, 5f\n"                                \
+                                                  "subs r7, #1\n"                                  \
+                                                  "bne.w 3b\n"                                     \
+                                                  "5:\n"
 
 /* Windows of any number of runs. */
 #define PRODUCTS                                                                                   \
     "0: ldr r3, [sp, #16]\n"  /* a pair */                                                         \
     "1: ldrd r1, r11, [sp]\n" /* a group */                                                        \
-    "ldrd r9, r5, [sp, #24]\n" CHUNK("vmladav.s8") "ldr r7, [sp, #32]\n"                           \
-                                                   "ldr pc, [sp, #36]\n"                           \
+    "ldrd r9, r5, [sp, #24]\n" CHUNK("vmladav.s8") "ldr pc, [sp, #36]\n"                           \
                                                    "2: add r1, r5\n"                               \
                                                    "add r11, r5\n"                                 \
-                                                   "ldr r7, [sp, #40]\n"                           \
                                                    "ldr pc, [sp, #44]\n" CHUNKS "subs r9, #1\n"    \
                                                    "bne.w 2b\n"
 
@@ -142,8 +158,7 @@ void ctn_pair_table_one_mve(const CtnPair *p) {
 #define PRODUCTS_ONE                                                                               \
     "0: ldr r3, [sp, #16]\n"                                                                       \
     "ldr r9, [sp, #8]\n"                                                                           \
-    "1: ldrd r1, r11, [sp]\n" CHUNK("vmladav.s8") "ldr r7, [sp, #32]\n"                            \
-                                                  "ldr pc, [sp, #36]\n" CHUNKS
+    "1: ldrd r1, r11, [sp]\n" CHUNK("vmladav.s8") "ldr pc, [sp, #36]\n" CHUNKS
 
 /* q0, q1: the sums of pixel 0 and 1, multiplied; the shifts stay in q5. */
 #define SCALE                                                                                      \
@@ -213,7 +228,7 @@ void ctn_pair_table_one_mve(const CtnPair *p) {
     "subs r4, #1\n"                                                                                \
     "str r4, [sp, #60]\n"                                                                          \
     "bne.w 0b\n"                                                                                   \
-    "add sp, #100\n"                                                                               \
+    "add sp, #108\n"                                                                               \
     "vpop {d8-d15}\n"                                                                              \
     "pop {r4-r11, pc}\n"
 

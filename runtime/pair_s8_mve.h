@@ -8,6 +8,7 @@
 
 enum {
     CTN_PAIR_CHUNK = 56,      /* bytes of code for one chunk */
+    CTN_PAIR_PASS = 6,        /* chunks of one pass of the loop */
     CTN_PAIR_PARAMETERS = 48, /* bytes behind the weights of a group */
 };
 
@@ -29,13 +30,18 @@ typedef struct {
     int32_t reserved;
 } CtnPair;
 
-/* Sets the four fields that say how often the loop of four chunks runs and where it is entered:
- * the first chunk of a group stands before the loop. */
+/* Sets the four fields that say how often the loop over chunks runs and where it is entered: the
+ * first chunk of a group stands before the loop. */
 static inline void ctn_pair_chunks(CtnPair *p, int32_t chunks) {
-    p->first_passes = (chunks - 1) / 4 + 1;
-    p->first_code = (chunks - 1) % 4 * CTN_PAIR_CHUNK;
-    p->next_passes = chunks / 4 + 1;
-    p->next_code = chunks % 4 * CTN_PAIR_CHUNK;
+    int32_t rest = chunks - 1;
+    p->first_passes = rest > 0 ? (rest - 1) / CTN_PAIR_PASS + 1 : 1;
+    p->first_code = rest > 0 ? ((rest - 1) % CTN_PAIR_PASS + 1) * CTN_PAIR_CHUNK : 0;
+    p->next_passes = (chunks - 1) / CTN_PAIR_PASS + 1;
+    p->next_code = ((chunks - 1) % CTN_PAIR_PASS + 1) * CTN_PAIR_CHUNK;
+}
+
+static inline int32_t ctn_pair_chunk_count(const CtnPair *p) {
+    return (p->next_passes - 1) * CTN_PAIR_PASS + p->next_code / CTN_PAIR_CHUNK;
 }
 
 typedef void CtnPairBlock(const CtnPair *p);

@@ -14,6 +14,10 @@ typedef struct {
 } int8x16_t;
 
 typedef struct {
+    int16_t lane[8];
+} int16x8_t;
+
+typedef struct {
     int32_t lane[4];
 } int32x4_t;
 
@@ -229,6 +233,80 @@ static inline int32x4_t vldrbq_s32(const int8_t *p) {
 static inline void vstrbq_s32(int8_t *p, int32x4_t v) {
     for (int i = 0; i < 4; i++)
         p[i] = (int8_t)v.lane[i];
+}
+
+/* ---- more of 8-bit and 16-bit lanes --------------------------------------------------------- */
+
+static inline int8x16_t vmaxq_s8(int8x16_t a, int8x16_t b) {
+    for (int i = 0; i < 16; i++)
+        a.lane[i] = a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i];
+    return a;
+}
+
+static inline int8x16_t vminq_s8(int8x16_t a, int8x16_t b) {
+    for (int i = 0; i < 16; i++)
+        a.lane[i] = a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i];
+    return a;
+}
+
+static inline int8x16_t vsubq_s8(int8x16_t a, int8x16_t b) { /* wraps */
+    for (int i = 0; i < 16; i++)
+        a.lane[i] = (int8_t)(uint8_t)(a.lane[i] - b.lane[i]);
+    return a;
+}
+
+static inline uint8x16_t vreinterpretq_u8_s8(int8x16_t a) {
+    uint8x16_t r;
+    for (int i = 0; i < 16; i++)
+        r.lane[i] = (uint8_t)a.lane[i];
+    return r;
+}
+
+static inline int8x16_t vldrbq_gather_offset_s8(const int8_t *p, uint8x16_t offset) {
+    int8x16_t r;
+    for (int i = 0; i < 16; i++)
+        r.lane[i] = p[offset.lane[i]];
+    return r;
+}
+
+static inline void vstrbq_p_s8(int8_t *p, int8x16_t v, mve_pred16_t live) {
+    for (int i = 0; i < 16; i++)
+        if (live >> i & 1)
+            p[i] = v.lane[i];
+}
+
+/* The first n of eight lanes. */
+static inline mve_pred16_t vctp16q(uint32_t n) {
+    return (mve_pred16_t)(n >= 8 ? 0xffffu : (1u << 2 * n) - 1u);
+}
+
+static inline int16x8_t vdupq_n_s16(int16_t v) {
+    return (int16x8_t){{v, v, v, v, v, v, v, v}};
+}
+
+static inline int16x8_t vaddq_s16(int16x8_t a, int16x8_t b) { /* wraps */
+    for (int i = 0; i < 8; i++)
+        a.lane[i] = (int16_t)(uint16_t)(a.lane[i] + b.lane[i]);
+    return a;
+}
+
+static inline int16x8_t vldrbq_s16(const int8_t *p) {
+    int16x8_t r;
+    for (int i = 0; i < 8; i++)
+        r.lane[i] = p[i];
+    return r;
+}
+
+static inline int16x8_t vldrbq_z_s16(const int8_t *p, mve_pred16_t live) {
+    int16x8_t r;
+    for (int i = 0; i < 8; i++)
+        r.lane[i] = (int16_t)((live >> 2 * i & 1) ? p[i] : 0);
+    return r;
+}
+
+static inline void vstrhq_s16(int16_t *p, int16x8_t v) {
+    for (int i = 0; i < 8; i++)
+        p[i] = v.lane[i];
 }
 
 #endif

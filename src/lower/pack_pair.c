@@ -33,14 +33,14 @@ static int chunks_of(int bytes) {
     return (bytes + VECTOR - 1) / VECTOR;
 }
 
-/* A strip costs the padding of each run to 16 bytes; gathering a window first costs about 10
- * instructions a row, 30 when that is longer than 16 bytes. A chunk of a pair takes 7 instructions
- * a pixel and group. */
+/* A strip costs the padding of each run to 16 bytes: a chunk of a pair takes 7 instructions a pixel
+ * and group, a run beyond the first 3. Gathering a window first costs about 15 and 22 a row, 45
+ * where that is longer than 16 bytes. */
 static bool gathering_pays(const CtnConv2dS8Args *a) {
     int run = a->kernel_w * a->in_c, groups = (a->out_c + GROUP - 1) / GROUP;
-    int direct = a->kernel_h * chunks_of(run) * 7 * groups;
-    int row = run <= VECTOR ? 10 : 30;
-    int gathered = chunks_of(a->kernel_h * run) * 7 * groups + row * a->kernel_h;
+    int direct = (a->kernel_h * (chunks_of(run) * 7 + 3) - 3) * groups;
+    int row = run <= VECTOR ? 22 : 45;
+    int gathered = chunks_of(a->kernel_h * run) * 7 * groups + row * a->kernel_h + 15;
     return a->dilation_w > 1 || gathered < direct;
 }
 

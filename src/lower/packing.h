@@ -65,4 +65,8 @@ void pack_add_runs(C *c, Graph *g, Call *call);
 bool mul_runs(const Call *call);
 void pack_mul_runs(C *c, Graph *g, Call *call);
 
+/* MVE: pools. */
+bool max_pool_of_bytes(const Call *call);
+bool avg_pool_of_few_taps(const Call *call);
+
 #endif
