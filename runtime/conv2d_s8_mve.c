@@ -73,25 +73,25 @@ static void run_rest(const Layer *l, CtnPair p, int8_t *out0, int8_t *out1) {
 }
 
 /* `pairs` pairs from a first one; out1 may be out0. */
-static void run_pairs(const Layer *l, const int8_t *in0, const int8_t *in1, int32_t skip,
-                      int8_t *out0, int8_t *out1, int32_t pairs) {
-    CtnPair p = l->pair;
-    p.in0 = in0;
-    p.in1 = in1;
-    p.skip = skip;
-    p.out0 = out0;
-    p.out1 = out1;
-    p.pairs = pairs;
-    if (p.weights != p.weights_end)
-        l->run(&p);
+static void run_pairs(Layer *l, const int8_t *in0, const int8_t *in1, int32_t skip, int8_t *out0,
+                      int8_t *out1, int32_t pairs) {
+    CtnPair *p = &l->pair;
+    p->in0 = in0;
+    p->in1 = in1;
+    p->skip = skip;
+    p->out0 = out0;
+    p->out1 = out1;
+    p->pairs = pairs;
+    if (p->weights != p->weights_end)
+        l->run(p);
     if (l->rest)
-        run_rest(l, p, out0, out1);
+        run_rest(l, *p, out0, out1);
 }
 
 /* ---- strips -------------------------------------------------------------------------------- */
 
 /* An output row from rows that lie `row_bytes` apart. */
-static void run_row(const Layer *l, const int8_t *in, int32_t row_bytes, int8_t *out) {
+static void run_row(Layer *l, const int8_t *in, int32_t row_bytes, int8_t *out) {
     const CtnConv2dS8Args *a = l->a;
     int32_t step = a->stride_w * a->in_c, skip = row_bytes - l->run_bytes, last = a->out_w - 1;
     if (a->out_w > 1)
@@ -103,7 +103,7 @@ static void run_row(const Layer *l, const int8_t *in, int32_t row_bytes, int8_t 
     }
 }
 
-static void run_strips(const Layer *l, int8_t *output) {
+static void run_strips(Layer *l, int8_t *output) {
     const CtnConv2dS8Args *a = l->a;
     const CtnStrip strip = {.image = l->image,
                             .in_h = a->in_h,
@@ -188,7 +188,7 @@ static void gather(const Layer *l, int32_t pixel, int8_t *to) {
         gather_long(l, y0, x0, kx, to);
 }
 
-static void run_gathered(const Layer *l, int8_t *output) {
+static void run_gathered(Layer *l, int8_t *output) {
     int32_t pixels = l->a->out_h * l->a->out_w, size = l->a->out_c;
     int8_t *second = l->scratch + l->window + 16;
     for (int32_t i = 0; i < pixels; i += 2, output += 2 * size) {
