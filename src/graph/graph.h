@@ -165,6 +165,7 @@ typedef enum { NODE_CPU, NODE_NPU } NodeTarget;
 typedef struct Patches {
     int64_t groups, depth; /* depth in the order of one output's weights */
     int64_t rows, capacity;
+    int64_t share; /* rows that one sample gives at most */
     float *data;
 } Patches;
 

@@ -19,7 +19,6 @@ typedef struct {
     Observed **seen; /* by value id; NULL: not wanted or not seen */
     const bool *wanted;
     Patches **patches; /* by node index; NULL: none */
-    int64_t patch_floats;
     int exit_code;
 } Slice;
 
@@ -31,7 +30,7 @@ static void take_patches(Slice *s, const Value *v, const Array *a) {
     for (int i = 0; i < v->user_count; i++) {
         Node *n = v->user[i];
         if (s->patches[n->index] && node_operand(n, 0) == v)
-            patches_take(s->c, s->patches[n->index], n, a, s->now, s->options->sample_count);
+            patches_take(s->c, s->patches[n->index], n, a, s->now);
     }
 }
 
@@ -128,13 +127,14 @@ static void merge_slice(C *c, Slice *s) {
     }
 }
 
-static void merge_patches(C *c, Slice *s) {
+/* Those of the first slice have room for all, and live on. */
+static void merge_patches(Slice *s) {
     for (Node *n = s->g->first; n; n = n->next) {
-        const Patches *from = s->patches[n->index];
+        Patches *from = s->patches[n->index];
         if (from && !n->patches)
-            n->patches = patches_new(c, n, s->patch_floats);
-        if (from)
-            patches_append(c, n->patches, from);
+            n->patches = from;
+        else if (from)
+            patches_append(n->patches, from);
     }
 }
 
@@ -146,11 +146,11 @@ static int64_t patch_floats(const Graph *g) {
     return share < PATCH_FLOATS_OF_NODE ? share : PATCH_FLOATS_OF_NODE;
 }
 
-static void slice_patches(Slice *s, int64_t floats) {
-    s->patch_floats = floats;
+static void slice_patches(Slice *s, C *c, bool first, int64_t floats) {
+    int samples = s->options->sample_count, here = first ? samples : s->last - s->first;
     s->patches = NEW_ARRAY(s->c, Patches *, s->g->node_count + 1);
     for (Node *n = s->g->first; n; n = n->next)
-        s->patches[n->index] = patches_new(s->c, n, floats);
+        s->patches[n->index] = patches_new(first ? c : s->c, n, floats, samples, here);
 }
 
 static void run_slices(C *c, Graph *g, const Options *o, const bool *wanted) {
@@ -173,7 +173,7 @@ static void run_slices(C *c, Graph *g, const Options *o, const bool *wanted) {
                            .progress = t == 0 ? c : NULL,
                            .wanted = wanted};
         slice[t].seen = NEW_ARRAY(slice[t].c, Observed *, g->value_count);
-        slice_patches(&slice[t], patch_floats(g));
+        slice_patches(&slice[t], c, t == 0, patch_floats(g));
         if (t > 0)
             started[t] = pthread_create(&thread[t], NULL, slice_thread, &slice[t]) == 0;
     }
@@ -184,7 +184,7 @@ static void run_slices(C *c, Graph *g, const Options *o, const bool *wanted) {
         if (started[t])
             pthread_join(thread[t], NULL);
         merge_slice(c, &slice[t]);
-        merge_patches(c, &slice[t]);
+        merge_patches(&slice[t]);
         c_free(slice[t].c);
     }
 }

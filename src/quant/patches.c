@@ -69,7 +69,7 @@ static bool has_plain_weights(const Node *n) {
     return weight && !weight->grid && weight->constant;
 }
 
-Patches *patches_new(C *c, const Node *n, int64_t floats) {
+Patches *patches_new(C *c, const Node *n, int64_t floats, int samples, int here) {
     Window w;
     Patches *p = NEW(c, Patches);
     if (is_softmax(n)) {
@@ -83,8 +83,13 @@ Patches *patches_new(C *c, const Node *n, int64_t floats) {
     } else {
         return NULL;
     }
-    p->capacity = floats / (p->groups * p->depth);
-    return p->capacity > 0 ? p : NULL;
+    int64_t width = p->groups * p->depth, rows = floats / width;
+    if (rows == 0)
+        return NULL;
+    p->share = rows / samples > 0 ? rows / samples : 1;
+    p->capacity = p->share * here < rows ? p->share * here : rows;
+    p->data = NEW_ARRAY(c, float, p->capacity *width);
+    return p;
 }
 
 static void copy_patch(const Window *w, const float *x, int64_t y0, int64_t x0, float *to) {
@@ -113,7 +118,7 @@ static void copy_window(const Window *w, const float *x, int64_t place, float *t
                at % w->out_w * w->stride[1] - w->padding[2], to);
 }
 
-void patches_take(C *c, Patches *p, const Node *n, const Array *a, int sample, int samples) {
+void patches_take(C *c, Patches *p, const Node *n, const Array *a, int sample) {
     Window w;
     bool rows = is_softmax(n);
     if (a->dtype != DT_F32 || (!rows && !window_read(n, &w)))
@@ -123,8 +128,7 @@ void patches_take(C *c, Patches *p, const Node *n, const Array *a, int sample, i
     const Type *t = &node_in(n, "input")->type;
     int dim = rows ? dim_wrap(c, n, node_int(n, "dim"), t->rank) : 0;
     int64_t places = rows ? array_count(a) / p->depth : w.batch * w.out_h * w.out_w;
-    int64_t want = p->capacity / samples > 0 ? p->capacity / samples : 1;
-    want = want < places ? want : places;
+    int64_t want = p->share < places ? p->share : places;
     for (int64_t r = 0; r < want && p->rows < p->capacity; r++) {
         /* all places, or multiples of the golden ratio: even, and on no lattice of the image */
         double turn = fmod((double)(sample * want + r) * 0.6180339887498949, 1.0);
@@ -137,10 +141,8 @@ void patches_take(C *c, Patches *p, const Node *n, const Array *a, int sample, i
     }
 }
 
-void patches_append(C *c, Patches *into, const Patches *from) {
+void patches_append(Patches *into, const Patches *from) {
     int64_t width = into->groups * into->depth;
-    if (!into->data)
-        into->data = NEW_ARRAY(c, float, into->capacity *width);
     int64_t room = into->capacity - into->rows;
     int64_t rows = from->rows < room ? from->rows : room;
     if (rows > 0)

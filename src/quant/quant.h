@@ -16,12 +16,12 @@ void observed_range_through(C *c, const Observed *o, double (*map)(void *, doubl
                             double levels, double *low, double *high);
 
 /* What the weights of n see while calibration runs, or the rows of a softmax (patches.c): room for
- * so many floats; NULL if n's weights are pinned, or of another kind than those of conv2d and
- * linear. */
-Patches *patches_new(C *c, const Node *n, int64_t floats);
-/* Takes its share of the input x of n, which is that of sample 0 <= sample < samples. */
-void patches_take(C *c, Patches *p, const Node *n, const Array *x, int sample, int samples);
-void patches_append(C *c, Patches *into, const Patches *from);
+ * so many floats of all samples, kept for those `here`; NULL if n's weights are pinned, or of
+ * another kind than those of conv2d and linear. */
+Patches *patches_new(C *c, const Node *n, int64_t floats, int samples, int here);
+/* Takes its share of the input x of n, which is that of the given sample. */
+void patches_take(C *c, Patches *p, const Node *n, const Array *x, int sample);
+void patches_append(Patches *into, const Patches *from);
 int64_t patches_rows(const Patches *p);
 int64_t patches_groups(const Patches *p);
 int64_t patches_depth(const Patches *p);     /* weights of one output channel */

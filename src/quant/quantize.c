@@ -379,33 +379,52 @@ static bool is_float_island(const Value *v) {
     return v->def && v->def->float_kept;
 }
 
+static void unite_rules(Sets *s) {
+    Graph *g = s->g;
+    for (Node *n = g->first, *next; n; n = next) {
+        next = n->next;
+        if (!n->float_kept)
+            apply_rules(s, n);
+    }
+    for (int i = 0; i < g->state_count; i++)
+        unite(s, g->state[i].before, g->state[i].after);
+    graph_index(g);
+    for (Node *n = g->first; n; n = n->next)
+        if (!n->float_kept && n->out_count == 1)
+            share_joined(s, n);
+}
+
+static void give_grids(Sets *s) {
+    Graph *g = s->g;
+    for (int i = 0; i < g->input_count; i++)
+        if (g->input[i].kind == ARG_VALUE && varies(s, g->input[i].u.value))
+            give_grid(s, g->input[i].u.value);
+    for (int i = 0; i < g->state_count; i++)
+        if (varies(s, g->state[i].before))
+            give_grid(s, g->state[i].before);
+    for (Node *n = g->first; n; n = n->next)
+        for (int k = 0; k < n->out_count; k++)
+            if (varies(s, n->out[k]) && !is_float_island(n->out[k]))
+                give_grid(s, n->out[k]);
+}
+
+/* What calibration has seen is in the grids and integers now. */
+static void forget_calibration(Graph *g) {
+    for (int i = 0; i < g->value_count; i++)
+        g->value[i]->observed = NULL;
+    for (Node *n = g->first; n; n = n->next)
+        n->patches = NULL;
+}
+
 void pass_quantize(C *c, Graph *g, const Options *o) {
     graph_index(g);
     fix_input_grids(c, g, o);
     Sets s = {.c = c, .g = g, .o = o};
     sets_grow(&s);
-    for (Node *n = g->first, *next; n; n = next) {
-        next = n->next;
-        if (!n->float_kept)
-            apply_rules(&s, n);
-    }
-    for (int i = 0; i < g->state_count; i++)
-        unite(&s, g->state[i].before, g->state[i].after);
-    graph_index(g);
-    for (Node *n = g->first; n; n = n->next)
-        if (!n->float_kept && n->out_count == 1)
-            share_joined(&s, n);
-    for (int i = 0; i < g->input_count; i++)
-        if (g->input[i].kind == ARG_VALUE && varies(&s, g->input[i].u.value))
-            give_grid(&s, g->input[i].u.value);
-    for (int i = 0; i < g->state_count; i++)
-        if (varies(&s, g->state[i].before))
-            give_grid(&s, g->state[i].before);
-    for (Node *n = g->first; n; n = n->next)
-        for (int k = 0; k < n->out_count; k++)
-            if (varies(&s, n->out[k]) && !is_float_island(n->out[k]))
-                give_grid(&s, n->out[k]);
+    unite_rules(&s);
+    give_grids(&s);
     if (diag_error_count(c) == 0)
         quantize_constants(c, g);
     report_missing_forms(c, g, o, false);
+    forget_calibration(g);
 }

@@ -63,9 +63,9 @@ static void errors_of_rounding_are_made_up_for(void **state) {
     (void)state;
     C *c = c_new();
     Linear l = linear_make(c);
-    Patches *p = patches_new(c, l.node, 1 << 20);
+    Patches *p = patches_new(c, l.node, 1 << 20, 1, 1);
     assert_non_null(p);
-    patches_take(c, p, l.node, l.x, 0, 1);
+    patches_take(c, p, l.node, l.x, 0);
     assert_int_equal(patches_rows(p), ROWS);
     const Grid *grid = grid_symmetric_per_channel(c, l.w, 0, 8);
     int8_t q[CHANNELS * DEPTH], nearest[CHANNELS * DEPTH];
@@ -84,8 +84,8 @@ static void the_bias_takes_what_the_mean_has_lost(void **state) {
     (void)state;
     C *c = c_new();
     Linear l = linear_make(c);
-    Patches *p = patches_new(c, l.node, 1 << 20);
-    patches_take(c, p, l.node, l.x, 0, 1);
+    Patches *p = patches_new(c, l.node, 1 << 20, 1, 1);
+    patches_take(c, p, l.node, l.x, 0);
     const Grid *grid = grid_symmetric_per_channel(c, l.w, 0, 8);
     int8_t q[CHANNELS * DEPTH];
     double shift[CHANNELS] = {0};
@@ -113,13 +113,14 @@ static void patches_of_slices_are_those_of_the_whole(void **state) {
         array_set(second, i, array_get(l.x, ROWS / 2 * DEPTH + i));
     }
     node_in(l.node, "input")->type.dim[0] = ROWS / 2;
-    Patches *a = patches_new(c, l.node, 100 * DEPTH), *b = patches_new(c, l.node, 100 * DEPTH);
-    Patches *whole = patches_new(c, l.node, 100 * DEPTH);
-    patches_take(c, whole, l.node, first, 0, 2);
-    patches_take(c, whole, l.node, second, 1, 2);
-    patches_take(c, a, l.node, first, 0, 2);
-    patches_take(c, b, l.node, second, 1, 2);
-    patches_append(c, a, b);
+    Patches *a = patches_new(c, l.node, 100 * DEPTH, 2, 2),
+            *b = patches_new(c, l.node, 100 * DEPTH, 2, 1);
+    Patches *whole = patches_new(c, l.node, 100 * DEPTH, 2, 2);
+    patches_take(c, whole, l.node, first, 0);
+    patches_take(c, whole, l.node, second, 1);
+    patches_take(c, a, l.node, first, 0);
+    patches_take(c, b, l.node, second, 1);
+    patches_append(a, b);
     assert_int_equal(patches_rows(a), 100);
     assert_int_equal(patches_rows(whole), 100);
     double mean_a[DEPTH], mean_whole[DEPTH];
