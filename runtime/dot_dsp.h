@@ -10,12 +10,11 @@
  * bytes of each; multiplier of the first; shifts of both in the low bytes of a word; multiplier of
  * the second. An odd last column has its own stream: bias, four bytes per step, multiplier, shift.
  *
- * Store. With S = 2 * sum, the host has proven |S| < 2^31, 1 <= n <= 20 for a right shift by n
- * (the stream holds n - 1), and zero points within 10 bits. SMMLAR gives
- * t = (S * m + 2^31) / 2^32 = ctn_mul_high(sum, m) plus C = (2 * zero_point + 1) * 2^(n-1), the
- * rounding and the zero point in one; |t| < 2^30 and |C| < 2^30 do not overflow. A negative t
- * must round half away from zero, hence one less; the sign of S serves, for S < 0 with t = 0 gives
- * zero either way. */
+ * Store. With S = 2 * sum, the host has proven |S| < 2^31 and n >= 1 for a right shift by n (the
+ * stream holds n - 1). SMMLAR gives t = (S * m + 2^31) / 2^32 = ctn_mul_high(sum, m), plus
+ * C = (2 * zero_point + 1) * 2^(n-1), the rounding and the zero point in one; |t| + |C| < 2^31, so
+ * proven, too. A negative t must round half away from zero, hence one less; the sign of S serves,
+ * for S < 0 with t = 0 gives zero either way. */
 #ifndef CTN_DOT_DSP_H
 #define CTN_DOT_DSP_H
 

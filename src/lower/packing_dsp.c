@@ -19,24 +19,76 @@ typedef struct {
     int32_t right_shift;
 } Factor;
 
-enum { SHIFT_MAX = 20 }; /* |C| <= (2 * 512 + 1) * 2^19 < 2^30 */
+/* What becomes of a requantized sum: plus the zero point, saturated to least..most. */
+typedef struct {
+    int32_t zero_point, least, most;
+} Store;
+
+static Store store_of(int32_t zero_point, int32_t clamp_max) {
+    int32_t limit = clamp_max > 127 ? 512 : 128;
+    return (Store){zero_point, -limit, limit - 1};
+}
+
+static int64_t magnitude(int64_t v) {
+    return v < 0 ? -v : v;
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* Does the short store (dot_dsp.h) requantize sums of at most `sum` exactly? */
+static bool store_is_exact(int64_t sum, int32_t multiplier, int32_t shift, int32_t zero_point) {
+    if (sum >= 1 << 30 || multiplier < 0 || shift > -1 || shift < -31)
+        return false;
+    int64_t t = magnitude(ctn_mul_high((int32_t)sum, multiplier)) + 1;
+    return t + (magnitude(2LL * zero_point + 1) << (-shift - 1)) < (int64_t)1 << 31;
+}
+
+static int32_t stored(int64_t sum, int32_t multiplier, int32_t shift, const Store *s) {
+    int32_t q = ctn_requantize((int32_t)sum, multiplier, shift);
+    return ctn_clamp(q + s->zero_point, s->least, s->most);
+}
+
+/* An output that hardly depends on its inputs, with a large bias and a small factor: all sums of
+ * low..high give one value v, or from some sum on the next one. Then any factors that step there
+ * will do: half of the sum, moved so that the step is at the rounding boundary of v, and a shift
+ * beyond the range. `offset` is added to the bias. */
+static bool factor_of_step(int64_t low, int64_t high, const Store *s, Factor *f, int64_t *offset) {
+    int32_t v = stored(low, f->multiplier, -f->right_shift, s);
+    if (stored(high, f->multiplier, -f->right_shift, s) > v + 1)
+        return false;
+    int64_t below = low, step = high + 1; /* the least sum that gives v + 1 */
+    while (below + 1 < step) {
+        int64_t middle = below + (step - below) / 2;
+        if (stored(middle, f->multiplier, -f->right_shift, s) > v)
+            step = middle;
+        else
+            below = middle;
+    }
+    int32_t n = 1;
+    while (n < 31 && (int64_t)1 << n < high - low + 2)
+        n++;
+    int64_t scaled = (int64_t)v - s->zero_point;
+    int64_t boundary = scaled * ((int64_t)1 << n) + ((int64_t)1 << (n - 1)) + (scaled < 0);
+    f->multiplier = 1 << 30;
+    f->right_shift = n;
+    *offset = 2 * boundary - 1 - step;
+    return store_is_exact(larger(magnitude(low + *offset), magnitude(high + *offset)),
+                          f->multiplier, -n, s->zero_point);
+}
 
 /* The factors of an output whose sums lie in low..high; false where the short store would not be
- * exact. A factor so small that every sum gives the zero point becomes 0. */
-static bool factor_of(int64_t low, int64_t high, int32_t multiplier, int32_t shift, Factor *f) {
-    const int64_t limit = (int64_t)1 << 30;
-    if (low <= -limit || high >= limit || multiplier < 0)
-        return false;
+ * exact. */
+static bool factor_of(int64_t low, int64_t high, int32_t multiplier, int32_t shift, const Store *s,
+                      Factor *f, int64_t *offset) {
+    *offset = 0;
     f->multiplier = multiplier;
     f->right_shift = -shift;
-    bool vanishes =
-        multiplier == 0 || (shift <= 0 && ctn_requantize((int32_t)low, multiplier, shift) == 0 &&
-                            ctn_requantize((int32_t)high, multiplier, shift) == 0);
-    if (vanishes) {
-        f->multiplier = 0;
-        f->right_shift = 1;
-    }
-    return f->right_shift >= 1 && f->right_shift <= SHIFT_MAX;
+    if (store_is_exact(larger(magnitude(low), magnitude(high)), multiplier, shift, s->zero_point))
+        return true;
+    bool fits = low > INT32_MIN && high < INT32_MAX && multiplier >= 0 && shift <= 0;
+    return fits && factor_of_step(low, high, s, f, offset);
 }
 
 /* Constants of the outputs of a convolution or linear layer; `bias` may be NULL. */
@@ -47,6 +99,7 @@ typedef struct {
     int64_t channels, depth;
     int64_t channel_step, depth_step; /* between weights */
     int32_t input_zero_point;
+    Store store;
 } Columns;
 
 static bool column_factor(const Columns *k, int64_t channel, Factor *f) {
@@ -59,9 +112,13 @@ static bool column_factor(const Columns *k, int64_t channel, Factor *f) {
         high += least < most ? most : least;
         sum += w;
     }
+    int64_t offset;
+    bool fits =
+        factor_of(low, high, k->multiplier[channel], k->shift[channel], &k->store, f, &offset);
+    bias += offset;
     f->raw_bias = (int32_t)(uint32_t)(bias - k->input_zero_point * sum);
     f->bias = (int32_t)(uint32_t)(2 * (bias - (k->input_zero_point + 128) * sum));
-    return factor_of(low, high, k->multiplier[channel], k->shift[channel], f);
+    return fits;
 }
 
 static bool columns_fit(const Columns *k) {
@@ -84,10 +141,6 @@ static void store_pack(Call *call, uint32_t *table, int32_t *clamp_min, int32_t 
     call_const(call, table, "clamp", DT_I8, entry, sizeof entry, 1);
     *clamp_min = -128;
     *clamp_max = 127;
-}
-
-static bool zero_point_fits(int32_t output_zero_point) {
-    return output_zero_point >= -512 && output_zero_point <= 511;
 }
 
 /* ---- streams of the matrix block ----------------------------------------------------------- */
@@ -162,15 +215,15 @@ static bool conv2d_columns(const Call *call, Columns *k) {
                    .channels = a->out_c,
                    .depth = (int64_t)a->kernel_h * a->kernel_w * (a->in_c / a->groups),
                    .depth_step = 1,
-                   .input_zero_point = a->input_zero_point};
+                   .input_zero_point = a->input_zero_point,
+                   .store = store_of(a->output_zero_point, a->clamp_max)};
     k->channel_step = k->depth;
     return k->weights && k->multiplier && k->shift;
 }
 
 bool conv2d_accepts_dsp(const Call *call) {
-    const CtnConv2dS8Args *a = call->args;
     Columns k;
-    return zero_point_fits(a->output_zero_point) && conv2d_columns(call, &k) && columns_fit(&k);
+    return conv2d_columns(call, &k) && columns_fit(&k);
 }
 
 void conv2d_pack_dsp(C *c, Graph *g, Call *call) {
@@ -207,14 +260,14 @@ static bool linear_columns(const Call *call, Columns *k) {
                    .depth = a->depth,
                    .channel_step = a->depth,
                    .depth_step = 1,
-                   .input_zero_point = a->input_zero_point};
+                   .input_zero_point = a->input_zero_point,
+                   .store = store_of(a->output_zero_point, a->clamp_max)};
     return k->weights && k->multiplier && k->shift;
 }
 
 bool linear_accepts_dsp(const Call *call) {
-    const CtnLinearS8Args *a = call->args;
     Columns k;
-    return zero_point_fits(a->output_zero_point) && linear_columns(call, &k) && columns_fit(&k);
+    return linear_columns(call, &k) && columns_fit(&k);
 }
 
 /* Three rows or more: the pixels of a convolution with one tap. */
@@ -310,7 +363,8 @@ static bool depthwise_columns(const Call *call, Columns *k) {
                    .depth = (int64_t)a->kernel_h * a->kernel_w,
                    .channel_step = 1,
                    .depth_step = a->out_c,
-                   .input_zero_point = a->input_zero_point};
+                   .input_zero_point = a->input_zero_point,
+                   .store = store_of(a->output_zero_point, a->clamp_max)};
     return k->weights && k->multiplier && k->shift;
 }
 
@@ -319,8 +373,7 @@ bool depthwise_accepts_dsp(const Call *call) {
     Columns k;
     bool strides =
         (a->stride_h == 1 || a->dilation_h == 1) && (a->stride_w == 1 || a->dilation_w == 1);
-    return strides && a->out_c >= QUAD && zero_point_fits(a->output_zero_point) &&
-           depthwise_columns(call, &k) && columns_fit(&k);
+    return strides && a->out_c >= QUAD && depthwise_columns(call, &k) && columns_fit(&k);
 }
 
 /* Four channels: biases, multipliers, shifts, and the taps column by column. */
@@ -393,14 +446,6 @@ static void join_dims(int32_t dim[6], int32_t a_stride[6], int32_t b_stride[6]) 
         a_stride[d] = b_stride[d] = 0;
 }
 
-/* A store of sums below 2^28 (dot_dsp.h): factor and zero point leave room for the rounding. */
-static bool store_fits(int32_t multiplier, int32_t shift, int32_t zero_point) {
-    const int64_t limit = (int64_t)1 << 30;
-    int64_t twice = 2 * (int64_t)zero_point + 1;
-    return multiplier > 0 && shift <= -1 && shift >= -23 &&
-           (twice < 0 ? -twice : twice) << (-shift - 1) < limit;
-}
-
 static bool add_is_exact(int32_t multiplier, int32_t shift) {
     return shift == 0 && (multiplier == 1 << 30 || multiplier == -(1 << 30));
 }
@@ -416,7 +461,7 @@ bool add_accepts_dsp(const Call *call) {
     bool b_exact = add_is_exact(a->b_multiplier, a->b_shift);
     return a->left_shift == 20 && (a_exact || b_exact) &&
            add_is_fine(a->a_multiplier, a->a_shift) && add_is_fine(a->b_multiplier, a->b_shift) &&
-           store_fits(a->output_multiplier, a->output_shift, a->output_zero_point);
+           store_is_exact(1 << 28, a->output_multiplier, a->output_shift, a->output_zero_point);
 }
 
 void add_pack_dsp(C *c, Graph *g, Call *call) {
@@ -428,7 +473,7 @@ void add_pack_dsp(C *c, Graph *g, Call *call) {
 
 bool mul_accepts_dsp(const Call *call) {
     const CtnMulS8Args *a = call->args;
-    return store_fits(a->multiplier, a->shift, a->output_zero_point);
+    return store_is_exact(255 * 255, a->multiplier, a->shift, a->output_zero_point);
 }
 
 void mul_pack_dsp(C *c, Graph *g, Call *call) {
@@ -458,10 +503,8 @@ static int64_t farthest(int32_t zero_point) { /* of a byte from its zero point *
 bool matmul_accepts_dsp(const Call *call) {
     const CtnMatmulS8Args *a = call->args;
     int64_t most = a->depth * farthest(a->lhs_zero_point) * farthest(a->rhs_zero_point);
-    Factor f;
     return a->depth > 0 && (a->columns > 1 || a->rows > 1) &&
-           zero_point_fits(a->output_zero_point) &&
-           factor_of(-most, most, a->multiplier, a->shift, &f) && f.multiplier == a->multiplier;
+           store_is_exact(most, a->multiplier, a->shift, a->output_zero_point);
 }
 
 void matmul_pack_dsp(C *c, Graph *g, Call *call) {

@@ -87,7 +87,7 @@ static void channel_constants(Maker *m, Call *call, int64_t channels, int64_t de
     int8_t *w = NEW_ARRAY(m->c, int8_t, channels * depth);
     int32_t *b = NEW_ARRAY(m->c, int32_t, channels), *f = NEW_ARRAY(m->c, int32_t, channels);
     int8_t *s = NEW_ARRAY(m->c, int8_t, channels);
-    bool left = chance(m, 10);
+    bool left = chance(m, 10), by_tap = call->kernel == CTN_KERNEL_depthwise_conv2d_s8;
     int bits = 0;
     while (bits < 20 && ((int64_t)1 << bits) < depth)
         bits++;
@@ -99,6 +99,13 @@ static void channel_constants(Maker *m, Call *call, int64_t channels, int64_t de
         s[i] = (int8_t)(between(m, -7, -4) - bits / 2);
         if (chance(m, 5))
             s[i] = (int8_t)(chance(m, 50) ? -31 : -20);
+        if (!left && chance(m, 5)) { /* as good as constant: the bias is all there is */
+            b[i] = between(m, -(1 << 30), 1 << 30);
+            s[i] = (int8_t)between(m, -28, -20);
+            bool zeros = chance(m, 70);
+            for (int64_t k = 0; zeros && k < depth; k++)
+                w[by_tap ? k * channels + i : i * depth + k] = 0;
+        }
         if (left)
             s[i] = (int8_t)between(m, 0, 4); /* depth * 255 * 127 + 2^16 < 2^27 */
     }
