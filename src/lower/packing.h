@@ -44,6 +44,8 @@ void pack_linear_bytes(C *c, Graph *g, Call *call);
 /* ARMv7-M without DSP: dot_v7m.h and vector_v7m.h say how weights lie. */
 bool conv2d_dots(const Call *call);
 void pack_conv2d_dots(C *c, Graph *g, Call *call);
+bool depthwise_strips(const Call *call);
+void pack_depthwise_strips(C *c, Graph *g, Call *call);
 bool linear_dots(const Call *call);
 void pack_linear_dots(C *c, Graph *g, Call *call);
 

@@ -1,0 +1,76 @@
+/* What the depthwise kernels of the scalar levels ask of a call, and how its constants are packed
+ * for them (runtime/taps_v6m.h, runtime/taps_v7m.h). */
+#include "lower/factors.h"
+#include "taps_v7m.h"
+
+static bool depthwise_columns(const Call *call, Columns *k) {
+    const CtnDepthwiseConv2dS8Args *a = call->args;
+    *k = (Columns){.weights = call_data(call, &a->weights),
+                   .bias = call_data(call, &a->bias),
+                   .multiplier = call_data(call, &a->multiplier),
+                   .shift = call_data(call, &a->shift),
+                   .channels = a->out_c,
+                   .depth = (int64_t)a->kernel_h * a->kernel_w,
+                   .channel_step = 1,
+                   .depth_step = a->out_c,
+                   .input_zero_point = a->input_zero_point};
+    return k->weights && k->multiplier && k->shift;
+}
+
+static bool strips_fit(const Call *call, int64_t most_taps) {
+    const CtnDepthwiseConv2dS8Args *a = call->args;
+    Columns k;
+    return store_fits(call, &a->table, a->output_zero_point, a->clamp_min, a->clamp_max) &&
+           (a->dilation_h == 1 || a->dilation_w == 1) && depthwise_columns(call, &k) &&
+           k.depth <= most_taps && columns_fit(&k);
+}
+
+/* The weight of a tap in the order of the strip. */
+static int8_t weight_at(const CtnDepthwiseConv2dS8Args *a, const Columns *k, int64_t channel,
+                        int64_t tap) {
+    if (ctn_taps_turned(a))
+        tap = tap % a->kernel_h * a->kernel_w + tap / a->kernel_h;
+    return k->weights[channel * k->channel_step + tap * k->depth_step];
+}
+
+static void finish_call(Call *call, const void *stream, int64_t bytes) {
+    CtnDepthwiseConv2dS8Args *a = call->args;
+    CtnTapsAxis line, run;
+    ctn_taps_axes(a, &line, &run);
+    int64_t lines = ctn_taps_lines(&line, &run);
+    int64_t rows = (lines - 1) * line.stride + line.kernel;
+    call_const(call, &a->weights, "packed", DT_I8, stream, bytes, 4);
+    call_absent(call, &a->bias);
+    call_absent(call, &a->multiplier);
+    call_absent(call, &a->shift);
+    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    call_scratch(call, &a->scratch, rows * run.kernel * 8, 8);
+}
+
+static int8_t *put_word(int8_t *to, int64_t value) {
+    for (int i = 0; i < 4; i++)
+        *to++ = (int8_t)((uint32_t)value >> 8 * i & 0xff);
+    return to;
+}
+
+bool depthwise_strips(const Call *call) {
+    return strips_fit(call, CTN_TAPS_MAX);
+}
+
+void pack_depthwise_strips(C *c, Graph *g, Call *call) {
+    (void)g;
+    Columns k;
+    Factor f;
+    depthwise_columns(call, &k);
+    int64_t bytes = k.channels * (k.depth + CTN_TAPS_CHANNEL);
+    int8_t *stream = c_alloc(c, (size_t)bytes), *to = stream;
+    for (int64_t channel = 0; channel < k.channels; channel++) {
+        column_factor(&k, channel, 0, &f);
+        for (int64_t tap = 0; tap < k.depth; tap++)
+            *to++ = weight_at(call->args, &k, channel, tap);
+        to = put_word(to, 2 * f.bias);
+        to = put_word(to, f.multiplier);
+        *to++ = (int8_t)(f.right_shift - 1);
+    }
+    finish_call(call, stream, bytes);
+}
