@@ -68,6 +68,41 @@ def cases():
     yield "image", conv, [(torch.rand(1, 3, 8, 8),) for _ in range(4)]
 
 
+def odd():
+    """Small boundaries: outputs that are inputs, views, constants, scalars or nothing."""
+    fn, table = pains.Fn, torch.tensor([0.5, -1.0, 2.0])
+
+    def with_buffer(function, **buffers):
+        module = fn(function)
+        for name, value in buffers.items():
+            module.register_buffer(name, value)
+        return module
+
+    x = torch.tensor([[0.5, -1.0, 1.5, 2.0]])
+    mask = torch.tensor([[True, False, True, True]])
+    yield "identity", fn(lambda s, x: x), (x,)
+    yield "views", fn(lambda s, x: (x, x.view(2, 2), x[:, 1:3], x.t())), (x,)
+    yield "nothing", fn(lambda s, x: (None, 3)), (x,)
+    yield "same_twice", fn(lambda s, x: (lambda y: (y, y))(torch.relu(x))), (x,)
+    yield "constant_beside", with_buffer(lambda s, x: (s.b, x + 1), b=table), (x,)
+    yield "mask", fn(lambda s, x, m: torch.where(m, x, 0.0)), (x, mask)
+    yield "rank_0", fn(lambda s, x, y: (x * y, x.sum())), (x, torch.tensor(2.0))
+    yield "empty", fn(lambda s, x: (x[:, :0], x * 2)), (x,)
+    yield "unread", fn(lambda s, x, y: x * 2), (x, torch.ones(3, 3))
+    yield "written_input", fn(lambda s, x: (x.mul_(2), x + 1)[1]), (x,)
+    yield "written_and_returned", fn(lambda s, x: x.relu_()), (x,)
+    yield "state", with_buffer(lambda s, x: s.b.add_(x), b=torch.zeros(1, 4)), (x,)
+    yield "state_unread", with_buffer(
+        lambda s, x: (s.b.copy_(x), x * 1)[1], b=torch.zeros(1, 4)
+    ), (x,)
+    yield "count", with_buffer(
+        lambda s, x: (s.n.add_(1), x * s.n)[1], n=torch.zeros((), dtype=torch.long)
+    ), (x,)
+    yield "batch", fn(lambda s, x: s.fc(x), fc=nn.Linear(4, 3)), (torch.randn(4, 4),)
+    yield "tree", fn(lambda s, x: {"a": x * 2, "b": [x + 1, (x - 1,)]}), (x,)
+    yield "zeros", fn(lambda s, x: x * 0), (x,)
+
+
 def write(name, module, samples, strict):
     module = module.eval()
     program = base.export(module, samples[0], strict)
@@ -83,6 +118,8 @@ def main():
     torch.manual_seed(0)
     for name, module, samples in cases():
         write(name, module, samples, name == "counter")
+    for name, module, inputs in odd():
+        base.fixture_make(FOLDER / "odd", name, module, inputs)
 
 
 if __name__ == "__main__":

@@ -110,6 +110,20 @@ static void read_calibration(C *c, Session *s, Graph *g) {
     s->compile.sample = samples.sample;
 }
 
+/* Globs that no node or module of the archive has are mistakes, seldom meant. */
+static void check_precision_rules(C *c, const Session *s, const Graph *g) {
+    for (int r = 0; r < s->compile.precision_count; r++) {
+        const PrecisionRule *rule = &s->compile.precision[r];
+        bool used = false;
+        for (int i = 0; i < g->archive_count && !used; i++)
+            used = glob_match(rule->pattern, g->archive[i].name) ||
+                   (g->archive[i].module && glob_match(rule->pattern, g->archive[i].module));
+        if (!used)
+            diag_warning(c, &(Loc){.file = s->o->precision_file, .line = rule->line},
+                         "no node and no module of the archive is called %s", rule->pattern);
+    }
+}
+
 static void write_folder(C *c, Session *s, Graph *g, PipelineControl *control, FileSet *files) {
     double start = now();
     report_settle(c, g);
@@ -136,6 +150,7 @@ static void compile_body(C *c, Session *s) {
     double start = now();
     Graph *g = load_model(c, s);
     control.seconds[0] = now() - start;
+    check_precision_rules(c, s, g);
     read_calibration(c, s, g);
     FileSet files = {0};
     run_passes(c, s, g, &control, &files);

@@ -137,7 +137,7 @@ static void parse_precision(C *c, Session *s) {
     char *text = file_read(c, s->o->precision_file, &bytes);
     PrecisionRule *rule = NEW_ARRAY(c, PrecisionRule, bytes + 1);
     int line = 0;
-    for (char *save = NULL, *p = strtok_r(text, "\n", &save); p; p = strtok_r(NULL, "\n", &save)) {
+    for (char *p; (p = strsep(&text, "\n"));) {
         char pattern[512], kind[16];
         Loc loc = {.file = s->o->precision_file, .line = ++line};
         p[strcspn(p, "#")] = 0;
@@ -149,7 +149,8 @@ static void parse_precision(C *c, Session *s) {
         }
         int k = choose(c, "precision", kind, kinds, COUNT_OF(kinds));
         if (k >= 0)
-            rule[s->compile.precision_count++] = (PrecisionRule){c_strdup(c, pattern), kinds[k]};
+            rule[s->compile.precision_count++] =
+                (PrecisionRule){c_strdup(c, pattern), kinds[k], loc.line};
     }
     s->compile.precision = rule;
 }
@@ -176,11 +177,6 @@ void session_options(C *c, Session *s) {
     k->ram_limit = o->ram;
     k->flash_limit = o->flash;
     k->accuracy_budget_db = o->accuracy_budget_db;
-    if (o->accuracy_budget_db > 0)
-        diag_error(
-            c, DIAG_MODEL, NULL,
-            "--accuracy-budget cannot be given yet: name the nodes for int16 in a --precision "
-            "file");
     k->input_scale_count = o->input_scale_count;
     k->input_scale = o->input_scale;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);

@@ -205,8 +205,11 @@ static Buffer *same_constant(Graph *g, const Buffer *b) {
     return NULL;
 }
 
+/* weights_bytes is the size of the emitted struct, which ends with its strictest member's multiple.
+ */
 static void place_constants(Graph *g) {
     int64_t weights = 0, state = 0;
+    int strictest = 1;
     for (int i = 0; i < g->buffer_count; i++) {
         Buffer *b = g->buffer[i];
         if (b->region == CTN_STATE) {
@@ -219,12 +222,14 @@ static void place_constants(Graph *g) {
                 b->offset = same->offset;
                 continue;
             }
-            weights = align_up(weights, b->align);
+            int align = b->align > dtype_size(b->element) ? b->align : dtype_size(b->element);
+            strictest = align > strictest ? align : strictest;
+            weights = align_up(weights, align);
             b->offset = weights;
             weights += b->bytes;
         }
     }
-    g->weights_bytes = align_up(weights, 4);
+    g->weights_bytes = align_up(weights, strictest);
     g->state_bytes = align_up(state, REGION_ALIGN);
 }
 

@@ -13,6 +13,7 @@ typedef enum { IO_AS_QUANTIZED, IO_INT8, IO_INT16, IO_FLOAT } IoType;
 typedef struct {
     const char *pattern;   /* node name or module path glob */
     const char *precision; /* int8, int16, w4, float */
+    int line;              /* of the file that it stands in */
 } PrecisionRule;
 
 typedef struct {

@@ -337,6 +337,64 @@ static void integer_inputs_are_checked_and_used(void **state) {
     assert_says(said.messages, "holds 0.5 at element 2; the input needs int64");
 }
 
+/* ---- odd boundaries ------------------------------------------------------------------------ */
+
+static int compare(const char *name, const ArrayList *torch, const ArrayList *got, double least) {
+    int faults = 0, outputs = 0;
+    for (int i = 0; i < torch->count; i++)
+        outputs += strncmp(torch->item[i].name, "out", 3) == 0;
+    if (got->count != outputs)
+        faults++;
+    for (int k = 0, out = 0; k < got->count; k++, out++) {
+        const Array *want = NULL, *is = got->item[k].array;
+        while (!want && out < 9)
+            want = flow_array(torch, flow_text("out%d", out++));
+        out--;
+        if (!want || strcmp(shape_text(flow_c(), is->rank, is->dim),
+                            shape_text(flow_c(), want->rank, want->dim)) != 0)
+            faults++;
+        else if (array_count(want) > 0 && flow_sqnr(want, is) < least)
+            faults++;
+    }
+    if (faults)
+        fprintf(stderr, "%s: outputs differ from torch's\n", name);
+    return faults;
+}
+
+static int check_odd(const char *name) {
+    const char *archive = flow_text("flow/odd/%s.pt2", name),
+               *data = flow_text("flow/odd/%s.npz", name), *out = flow_path("odd");
+    ArrayList torch = flow_arrays(data), real = flow_outputs(archive, data, NULL);
+    int faults = compare(name, &torch, &real, 100);
+    if (!flow_compiled(archive, data, "cortex-m0plus", out))
+        return faults + 1;
+    ArrayList integer = flow_outputs(out, data, NULL);
+    faults += compare(name, &torch, &integer, 30);
+    Said cc = flow_shell("cc -std=c11 -Wall -Wextra -Wpedantic -Werror -I%s -I%s/runtime "
+                         "-fsyntax-only %s/%s.c",
+                         out, out, out, name);
+    if (cc.code != 0)
+        fprintf(stderr, "%s: %s", name, cc.messages);
+    CortenOptions o = {.model = out, .input = data};
+    Said verify = flow_run(corten_verify, o);
+    if (verify.code != 0)
+        fprintf(stderr, "%s: verify: %s", name, verify.messages);
+    return faults + (cc.code != 0) + (verify.code != 0);
+}
+
+static void odd_inputs_and_outputs_cross_the_boundary(void **state) {
+    (void)state;
+    const char **name;
+    int count = folder_list(flow_c(), "flow/odd", &name), faults = 0, seen = 0;
+    for (int i = 0; i < count; i++)
+        if (text_ends_with(name[i], ".pt2")) {
+            faults += check_odd(path_stem(flow_c(), name[i]));
+            seen++;
+        }
+    assert_int_equal(faults, 0);
+    assert_true(seen > 10);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_axis_is_samples_and_a_leading_1_may_be_left_out),
@@ -354,6 +412,7 @@ int main(void) {
         cmocka_unit_test(raw_outputs_are_the_integers),
         cmocka_unit_test(state_starts_with_the_buffers_numbers_and_goes_on),
         cmocka_unit_test(integer_inputs_are_checked_and_used),
+        cmocka_unit_test(odd_inputs_and_outputs_cross_the_boundary),
     };
     flow_begin();
     return cmocka_run_group_tests(tests, NULL, NULL);

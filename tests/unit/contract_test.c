@@ -566,6 +566,11 @@ static void precision_file_is_obeyed_or_refused(void **state) {
     o.precision_file = file;
     text_write(file, "# all of it\n* = int8 # as ever\n");
     assert_true(output_db(o, DATA) == output_db(options(NULL), DATA));
+    text_write(file, "\nconv2_d = int8\n");
+    o.out = flow_path("unmatched");
+    Said said = flow_run(corten_compile, o);
+    assert_code(said, 0);
+    assert_says(said.messages, "precision.txt:2: warning: no node and no module");
     text_write(file, "* int8\n");
     refused(o, 3, "precision.txt:1: error: ");
     text_write(file, "\n* = int12\n");
