@@ -3,6 +3,7 @@
  * integer constants keep their integers. A value whose grid is pinned and that is quantized again
  * with another gets a corten::requantize node. */
 #include "passes/passes.h"
+#include "quant/quant.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static bool per_channel(const Node *n) {
     return text_ends_with(op_schema(n->op)->name, "_per_channel");
 }
 
-/* ---- the grid that a node's arguments say --------------------------------------------------- */
+/* ---- the grid that a node's arguments say ------------------------------------------------ */
 
 /* An argument that is a number or a constant with one; NAN if it varies. */
 static double number(const Graph *g, const Node *n, const char *name, int64_t index) {
@@ -82,18 +83,7 @@ static Grid *grid_of(C *c, const Graph *g, const Node *n, const Type *t) {
     return grid;
 }
 
-static bool grids_equal(const Grid *a, const Grid *b) {
-    if (a->dtype != b->dtype || a->part_count != b->part_count)
-        return false;
-    for (int k = 0; k < a->part_count; k++)
-        if (a->part[k].axis != b->part[k].axis || a->part[k].scale != b->part[k].scale ||
-            a->part[k].zero_point != b->part[k].zero_point)
-            return false;
-    return true;
-}
-
-/* ---- quantize ---------------------------------------------------------------------------------
- */
+/* ---- quantize ---------------------------------------------------------------------------- */
 
 /* The operand's value comes to lie on the grid; the node stays until nobody reads its integers. */
 static void absorb_quantize(C *c, Graph *g, Node *n) {
@@ -105,7 +95,7 @@ static void absorb_quantize(C *c, Graph *g, Node *n) {
         return;
     if (!x->grid) {
         x->grid = grid;
-    } else if (!grids_equal(x->grid, grid)) {
+    } else if (!grid_equal(x->grid, grid)) {
         rewrite_begin(c, n);
         Value *moved = node_value(g, n, "corten::requantize", ARGS(arg_value(x)));
         rewrite_end(c);
@@ -114,8 +104,7 @@ static void absorb_quantize(C *c, Graph *g, Node *n) {
     }
 }
 
-/* ---- dequantize -------------------------------------------------------------------------------
- */
+/* ---- dequantize -------------------------------------------------------------------------- */
 
 static Array *shifted(C *c, const Array *a, DType dtype) {
     Array *copy = array_new(c, dtype, a->rank, a->dim);
@@ -147,8 +136,8 @@ static Value *dequantized(C *c, Graph *g, Node *n, Grid *grid) {
     if (!q->def || !is_quantizing(q->def, "quantize_"))
         return NULL;
     Value *x = node_operand(q->def, 0);
-    return x->grid && grids_equal(x->grid, grid) && type_equal(&x->type, &n->out[0]->type) ? x
-                                                                                           : NULL;
+    return x->grid && grid_equal(x->grid, grid) && type_equal(&x->type, &n->out[0]->type) ? x
+                                                                                          : NULL;
 }
 
 static void absorb_dequantize(C *c, Graph *g, Node *n) {

@@ -21,7 +21,7 @@ static bool has_trait(const Node *n, unsigned trait) {
     return (n->op->traits & trait) != 0;
 }
 
-/* ---- identities ---------------------------------------------------------------------------- */
+/* ---- identities -------------------------------------------------------------------------- */
 
 /* The tensor operands of a pointwise node as numbers: `x` for the value x, the given element of
  * constants (or their only one). False if another operand varies. */
@@ -120,7 +120,7 @@ static bool fold_identity(Graph *g, Node *n) {
     return true;
 }
 
-/* ---- constants ------------------------------------------------------------------------------ */
+/* ---- constants --------------------------------------------------------------------------- */
 
 static bool all_fixed(const Graph *g, const Node *n) {
     int count = node_operand_count(n);
@@ -274,7 +274,7 @@ static bool fold_constant(C *c, Graph *g, Node *n) {
     return true;
 }
 
-/* ---- the pass -------------------------------------------------------------------------------- */
+/* ---- the pass ---------------------------------------------------------------------------- */
 
 static bool fold_node(C *c, Graph *g, Node *n) {
     if (has_trait(n, OP_ASSERTS)) {

@@ -2,15 +2,11 @@
  * producer's store. Nodes stay: the follower is marked fused and the value between them unstored,
  * which tells quantize that it may have any grid and lower that it needs no memory. */
 #include "passes/passes.h"
+#include "quant/quant.h"
 
 #include "lower/lower.h"
 
 #include <math.h>
-
-static bool grid_equal(const Grid *a, const Grid *b) {
-    return a->part_count == 1 && b->part_count == 1 && a->dtype == b->dtype &&
-           a->part[0].scale == b->part[0].scale && a->part[0].zero_point == b->part[0].zero_point;
-}
 
 /* n's operand, if n is its only reader and nothing else wants it. */
 static Value *sole_operand(const Node *n, unsigned trait) {

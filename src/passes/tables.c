@@ -111,7 +111,7 @@ static bool region_grow(const Graph *g, Node *n, Region *best) {
     }
 }
 
-/* ---- the body ------------------------------------------------------------------------------ */
+/* ---- the body ---------------------------------------------------------------------------- */
 
 static int by_index(const void *a, const void *b) {
     const Node *x = *(Node *const *)a, *y = *(Node *const *)b;
@@ -172,7 +172,7 @@ static Graph *region_body(C *c, const Graph *g, Region *r) {
     return body;
 }
 
-/* ---- what a table may reduce to ------------------------------------------------------------- */
+/* ---- what a table may reduce to ---------------------------------------------------------- */
 
 /* Points at which a function of a real is compared with a simpler one: both signs, many
  * magnitudes, and the neighbourhood of `at`. */
@@ -240,7 +240,7 @@ static Value *clamp_value(Graph *g, Node *before, Value *x, double low, double h
                            isinf(high) ? arg_none() : arg_float(high)));
 }
 
-/* ---- replacing ------------------------------------------------------------------------------ */
+/* ---- replacing --------------------------------------------------------------------------- */
 
 /* A table that only clamps becomes an aten::clamp, which kernels apply in their store; one that
  * clamps a line does so too if weights can take the line; one that does nothing gives way to its

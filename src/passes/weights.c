@@ -18,8 +18,7 @@ static Value *arg_tensor(const Node *n, int index) {
     return index >= 0 && n->arg[index].kind == ARG_VALUE ? n->arg[index].u.value : NULL;
 }
 
-/* ---- nodes with weights -----------------------------------------------------------------------
- */
+/* ---- nodes with weights ------------------------------------------------------------------ */
 
 typedef struct { /* a node with weights, seen by output channel */
     Node *node;
@@ -113,8 +112,7 @@ static void weighted_absorb(Graph *g, const Weighted *w, Node *n) {
     node_remove(g, n, FATE_FOLDED, "in the weights", w->node);
 }
 
-/* ---- affine maps behind them ------------------------------------------------------------------
- */
+/* ---- affine maps behind them ------------------------------------------------------------- */
 
 static bool is_batch_norm(const Node *n) {
     return strstr(op_schema(n->op)->name, "batch_norm") && arg_index(n, "running_mean") >= 0 &&
@@ -215,7 +213,7 @@ static bool fold_affine(C *c, Graph *g, Node *n) {
     return true;
 }
 
-/* ---- zero padding into convolutions ---------------------------------------------------------- */
+/* ---- zero padding into convolutions ------------------------------------------------------ */
 
 /* Begin and end of each of the last `spatial` dims, outermost first; false if the node pads with
  * anything but zero, crops, or pads other dims. */
@@ -261,8 +259,7 @@ bool fold_into_weights(C *c, Graph *g, Node *n) {
     return fold_batch_norm(c, g, n) || fold_affine(c, g, n) || fold_padding(c, g, n);
 }
 
-/* ---- one affine map for all channels, grids kept ----------------------------------------------
- */
+/* ---- one affine map for all channels, grids kept ----------------------------------------- */
 
 static Grid *grid_times(C *c, const Grid *old, double factor) {
     Grid *grid = c_memdup(c, old, sizeof *grid);

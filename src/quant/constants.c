@@ -51,20 +51,10 @@ static Array *to_integers(C *c, const Array *a, const Grid *grid) {
     return q;
 }
 
-static bool same_grid(const Grid *a, const Grid *b) {
-    if (a->dtype != b->dtype || a->bits != b->bits || a->part_count != b->part_count)
-        return false;
-    for (int k = 0; k < a->part_count; k++)
-        if (a->part[k].axis != b->part[k].axis || a->part[k].scale != b->part[k].scale ||
-            a->part[k].zero_point != b->part[k].zero_point)
-            return false;
-    return true;
-}
-
 /* The constant v on the grid: v itself, or a copy if v already has another. `integers`: NULL for
  * the nearest ones. */
 static Value *turned(Constants *k, Value *v, Grid *grid, Array *integers) {
-    if (v->grid && same_grid(v->grid, grid))
+    if (v->grid && grid_equal(v->grid, grid))
         return v;
     if (!integers)
         integers = to_integers(k->c, real_data(k, v), grid);

@@ -31,7 +31,7 @@ typedef struct {
     int *link_of; /* by value id: index + 1 */
 } Links;
 
-/* ---- finding ------------------------------------------------------------------------------ */
+/* ---- finding ----------------------------------------------------------------------------- */
 
 static bool is_weighted(const Graph *g, const Node *n) {
     if (!node_is(n, "corten::conv2d") && !node_is(n, "corten::linear"))
@@ -113,7 +113,7 @@ static void find_links(C *c, Links *l) {
     }
 }
 
-/* ---- measuring ---------------------------------------------------------------------------- */
+/* ---- measuring --------------------------------------------------------------------------- */
 
 static void measure(void *user, const Value *v, const Array *a) {
     Links *l = user;
@@ -148,7 +148,7 @@ static void run_samples(C *c, Links *l, const Options *o) {
     c->env = outer;
 }
 
-/* ---- scaling ------------------------------------------------------------------------------ */
+/* ---- scaling ----------------------------------------------------------------------------- */
 
 /* Do all readers' weights have one input channel to an output (depthwise), so that their grids
  * follow whatever is done to it? */

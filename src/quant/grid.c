@@ -37,6 +37,18 @@ Grid *grid_fixed(C *c, double scale, int32_t zero_point) {
     return grid_one(c, DT_I8, 8, scale, zero_point);
 }
 
+bool grid_equal(const Grid *a, const Grid *b) {
+    if (a->dtype != b->dtype || a->bits != b->bits || a->part_count != b->part_count)
+        return false;
+    for (int k = 0; k < a->part_count; k++) {
+        const Part *p = &a->part[k], *q = &b->part[k];
+        if (p->axis != q->axis || p->start != q->start || p->stop != q->stop ||
+            p->scale != q->scale || p->zero_point != q->zero_point)
+            return false;
+    }
+    return true;
+}
+
 double weight_scale(double largest, int bits) {
     double top = bits == 4 ? 7 : 127;
     return fmax((double)(float)(largest / top), SMALLEST_SCALE);
@@ -64,7 +76,7 @@ Grid *grid_symmetric_per_channel(C *c, const Array *weights, int axis, int bits)
     return grid;
 }
 
-/* ---- ranges from histograms --------------------------------------------------------------- */
+/* ---- ranges from histograms -------------------------------------------------------------- */
 
 /* Sums over the bins before a bin, so that the cost of any range is a few additions. */
 typedef struct {

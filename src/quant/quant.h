@@ -40,6 +40,8 @@ bool round_weights(C *c, const Patches *p, const Array *w, const Grid *grid, int
  * rounded, both clamped so that 0 is exact. int16: symmetric. A range of zero gets scale 1/255. */
 Grid *grid_affine(C *c, double low, double high, int bits);
 Grid *grid_fixed(C *c, double scale, int32_t zero_point); /* int8 */
+/* The same numbers on the same parts; pinned or not does not matter. */
+bool grid_equal(const Grid *a, const Grid *b);
 /* Of symmetric weights whose largest magnitude is given: 127 steps, or 7 with 4 bits. */
 double weight_scale(double largest, int bits);
 Grid *grid_of_range(C *c, const Array *a, int bits); /* affine for all of a's numbers and 0 */

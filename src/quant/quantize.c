@@ -32,12 +32,6 @@ static int root_of(Sets *s, int id) {
     return id;
 }
 
-static bool grids_agree(const Grid *a, const Grid *b) {
-    return a == b ||
-           (a->part_count == 1 && b->part_count == 1 && a->dtype == b->dtype &&
-            a->part[0].scale == b->part[0].scale && a->part[0].zero_point == b->part[0].zero_point);
-}
-
 static void see(Sets *s, int root, const Observed *o) {
     if (!o)
         return;
@@ -51,7 +45,7 @@ static bool unite(Sets *s, const Value *a, const Value *b) {
     int x = root_of(s, a->id), y = root_of(s, b->id);
     if (x == y)
         return true;
-    if (s->grid[x] && s->grid[y] && !grids_agree(s->grid[x], s->grid[y]))
+    if (s->grid[x] && s->grid[y] && !grid_equal(s->grid[x], s->grid[y]))
         return false;
     if (x > y) { /* the older value leads: determinism */
         int t = x;
@@ -91,7 +85,7 @@ static void sets_grow(Sets *s) {
     s->count = count;
 }
 
-/* ---- rules -------------------------------------------------------------------------------- */
+/* ---- rules ------------------------------------------------------------------------------- */
 
 static QKind out_rule(const Node *n, int k) {
     QKind kind = k < (int)COUNT_OF(n->op->quant.out) ? n->op->quant.out[k] : Q_DEFAULT;
@@ -124,7 +118,7 @@ static Value *requantize_behind(Sets *s, Node *n, int k) {
 static void apply_fixed(Sets *s, Node *n, int k) {
     Grid *grid = grid_fixed(s->c, n->op->quant.scale, n->op->quant.zero_point);
     int root = root_of(s, n->out[k]->id);
-    if (s->grid[root] && !grids_agree(s->grid[root], grid))
+    if (s->grid[root] && !grid_equal(s->grid[root], grid))
         root = root_of(s, requantize_behind(s, n, k)->id);
     s->grid[root] = grid;
 }
@@ -170,7 +164,7 @@ static void apply_rules(Sets *s, Node *n) {
     }
 }
 
-/* ---- cat ---------------------------------------------------------------------------------- */
+/* ---- cat --------------------------------------------------------------------------------- */
 
 static bool joins_values(const Node *n) {
     if (node_is(n, "corten::box_scatter") || node_is(n, "corten::flat_scatter"))
@@ -256,7 +250,7 @@ static void share_joined(Sets *s, Node *n) {
     }
 }
 
-/* ---- grids of activations ----------------------------------------------------------------- */
+/* ---- grids of activations ---------------------------------------------------------------- */
 
 static double table_at(void *user, double x) {
     return table_body_eval(user, x);
