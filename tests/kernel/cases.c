@@ -24,7 +24,7 @@ static uint32_t next(Maker *m) { /* xorshift64* */
 }
 
 static int32_t between(Maker *m, int32_t low, int32_t high) {
-    return low + (int32_t)(next(m) % (uint32_t)(high - low + 1));
+    return (int32_t)(low + (int64_t)(next(m) % ((uint32_t)high - (uint32_t)low + 1)));
 }
 
 static bool chance(Maker *m, int percent) {
