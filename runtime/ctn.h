@@ -455,6 +455,8 @@ typedef enum {
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     REF(rows) REF(columns) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w)
+#define CTN_UPSAMPLE_BILINEAR2D_S16_FIELDS(REF, INT, INTS)                                         \
+    CTN_UPSAMPLE_BILINEAR2D_S8_FIELDS(REF, INT, INTS)
 
 /* KERNEL(name, Struct, FIELDS) */
 #define CTN_KERNELS(KERNEL)                                                                        \
@@ -489,6 +491,7 @@ typedef enum {
     KERNEL(fill, Fill, CTN_FILL_FIELDS)                                                            \
     KERNEL(take, Take, CTN_TAKE_FIELDS)                                                            \
     KERNEL(upsample_bilinear2d_s8, UpsampleBilinear2dS8, CTN_UPSAMPLE_BILINEAR2D_S8_FIELDS)        \
+    KERNEL(upsample_bilinear2d_s16, UpsampleBilinear2dS16, CTN_UPSAMPLE_BILINEAR2D_S16_FIELDS)     \
     KERNEL(max_pool2d_s8, MaxPool2dS8, CTN_MAX_POOL2D_S8_FIELDS)                                   \
     KERNEL(avg_pool2d_s8, AvgPool2dS8, CTN_AVG_POOL2D_S8_FIELDS)                                   \
     KERNEL(reduce_sum_s8, ReduceSumS8, CTN_REDUCE_SUM_S8_FIELDS)                                   \

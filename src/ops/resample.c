@@ -139,14 +139,17 @@ static void linear_lower_dims(C *c, Graph *g, Node *n, int dims) {
     const Type *t = &in->type;
     int64_t size[2] = {1, 1};
     double scale[2] = {0, 0};
-    if (value_storage(in) != DT_I8 || value_storage(out) != DT_I8) {
+    DType dtype = value_storage(in);
+    if ((dtype != DT_I8 && dtype != DT_I16) || value_storage(out) != dtype) {
         movement_refuse(c, n, "%s has no integer form", dtype_name(value_storage(in)));
         return;
     }
     if (!upsample_sizes(c, n, dims, &size[2 - dims], &scale[2 - dims]))
         return;
-    Call *call = call_new(c, g, n, CTN_KERNEL_upsample_bilinear2d_s8);
-    CtnUpsampleBilinear2dS8Args *a = call->args;
+    Call *call = call_new(c, g, n,
+                          dtype == DT_I16 ? CTN_KERNEL_upsample_bilinear2d_s16
+                                          : CTN_KERNEL_upsample_bilinear2d_s8);
+    CtnUpsampleBilinear2dS8Args *a = call->args; /* both widths share the argument list */
     a->batches = (int32_t)t->dim[0];
     a->channels = (int32_t)t->dim[1];
     a->in_h = dims == 2 ? (int32_t)t->dim[2] : 1;

@@ -714,7 +714,7 @@ static void taps(Maker *m, Call *call, uint32_t *field, int32_t size, int32_t co
     constant(call, field, DT_I32, count, tap);
 }
 
-static void upsample_bilinear2d_s8(Maker *m, Call *call) {
+static void upsample_bilinear2d(Maker *m, Call *call, DType type) {
     CtnUpsampleBilinear2dS8Args *a = call->args;
     a->batches = between(m, 0, 2);
     a->in_h = between(m, 1, 5);
@@ -725,8 +725,16 @@ static void upsample_bilinear2d_s8(Maker *m, Call *call) {
     taps(m, call, &a->rows, a->in_h, a->out_h);
     taps(m, call, &a->columns, a->in_w, a->out_w);
     int64_t pixels = (int64_t)a->batches * a->channels;
-    call_in(call, &a->input, tensor(m, "input", DT_I8, pixels * a->in_h * a->in_w));
-    call_out(call, &a->output, tensor(m, "output", DT_I8, pixels * a->out_h * a->out_w));
+    call_in(call, &a->input, tensor(m, "input", type, pixels * a->in_h * a->in_w));
+    call_out(call, &a->output, tensor(m, "output", type, pixels * a->out_h * a->out_w));
+}
+
+static void upsample_bilinear2d_s8(Maker *m, Call *call) {
+    upsample_bilinear2d(m, call, DT_I8);
+}
+
+static void upsample_bilinear2d_s16(Maker *m, Call *call) {
+    upsample_bilinear2d(m, call, DT_I16);
 }
 
 /* ---- pools, reductions, products, softmax -------------------------------------------------- */
@@ -917,25 +925,45 @@ static void dequantize_s16(Maker *m, Call *call) {
 
 #define MAKER(name) [CTN_KERNEL_##name] = name
 static void (*const makers[CTN_KERNEL_COUNT])(Maker *, Call *) = {
-    MAKER(conv2d_s8),      MAKER(depthwise_conv2d_s8),
-    MAKER(conv3d_s8),      MAKER(conv_transpose2d_s8),
-    MAKER(linear_s8),      MAKER(matmul_s8),
-    MAKER(add_s8),         MAKER(add_s16),
-    MAKER(mul_s8),         MAKER(mul_s16),
-    MAKER(div_s8),         MAKER(div_s16),
-    MAKER(minmax_s8),      MAKER(minmax_s16),
-    MAKER(compare_s8),     MAKER(compare_s16),
-    MAKER(logical_s8),     MAKER(where),
-    MAKER(prelu_s8),       MAKER(pointwise2_s8),
-    MAKER(integer),        MAKER(quantize_integer),
-    MAKER(rescale),        MAKER(table_s8),
-    MAKER(table_s16),      MAKER(copy),
-    MAKER(gather),         MAKER(fill),
-    MAKER(take),           MAKER(upsample_bilinear2d_s8),
-    MAKER(max_pool2d_s8),  MAKER(avg_pool2d_s8),
-    MAKER(reduce_sum_s8),  MAKER(reduce_max_s8),
-    MAKER(softmax_s8),     MAKER(quantize_s8),
-    MAKER(dequantize_s8),  MAKER(quantize_s16),
+    MAKER(conv2d_s8),
+    MAKER(depthwise_conv2d_s8),
+    MAKER(conv3d_s8),
+    MAKER(conv_transpose2d_s8),
+    MAKER(linear_s8),
+    MAKER(matmul_s8),
+    MAKER(add_s8),
+    MAKER(add_s16),
+    MAKER(mul_s8),
+    MAKER(mul_s16),
+    MAKER(div_s8),
+    MAKER(div_s16),
+    MAKER(minmax_s8),
+    MAKER(minmax_s16),
+    MAKER(compare_s8),
+    MAKER(compare_s16),
+    MAKER(logical_s8),
+    MAKER(where),
+    MAKER(prelu_s8),
+    MAKER(pointwise2_s8),
+    MAKER(integer),
+    MAKER(quantize_integer),
+    MAKER(rescale),
+    MAKER(table_s8),
+    MAKER(table_s16),
+    MAKER(copy),
+    MAKER(gather),
+    MAKER(fill),
+    MAKER(take),
+    MAKER(upsample_bilinear2d_s8),
+    MAKER(upsample_bilinear2d_s16),
+    MAKER(max_pool2d_s8),
+    MAKER(avg_pool2d_s8),
+    MAKER(reduce_sum_s8),
+    MAKER(reduce_max_s8),
+    MAKER(softmax_s8),
+    MAKER(quantize_s8),
+    MAKER(dequantize_s8),
+    MAKER(quantize_s16),
     MAKER(dequantize_s16),
 };
 
@@ -943,8 +971,8 @@ static void (*const makers[CTN_KERNEL_COUNT])(Maker *, Call *) = {
 
 enum { GAP = 32 };
 
-/* A generator of its own for each buffer: packing adds, moves and swaps references, and the operands
- * of a variant must be those of plain C. */
+/* A generator of its own for each buffer: packing adds, moves and swaps references, and the
+ * operands of a variant must be those of plain C. */
 static Maker maker_of(const Maker *m, const CallRef *ref) {
     Maker own = *m;
     own.state ^= 0x9e3779b97f4a7c15ULL * (uint64_t)(ref->buffer->id + 1);

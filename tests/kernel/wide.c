@@ -531,10 +531,10 @@ static void wide_take(const CtnTakeArgs *a, const CtnFrame *f) {
 }
 
 /* The exact weighted mean of the four neighbours, rounded half away from zero. */
-static void wide_upsample_bilinear2d_s8(const CtnUpsampleBilinear2dS8Args *a, const CtnFrame *f) {
+static void wide_upsample(const CtnUpsampleBilinear2dS8Args *a, const CtnFrame *f, bool wide) {
     const int32_t *rows = ctn_at(f, a->rows), *columns = ctn_at(f, a->columns);
-    const int8_t *input = ctn_at(f, a->input);
-    int8_t *output = ctn_at(f, a->output);
+    const void *input = ctn_at(f, a->input);
+    void *output = ctn_at(f, a->output);
     int64_t count = (int64_t)a->batches * a->out_h * a->out_w * a->channels;
     for (int64_t n = 0; n < count; n++) {
         int64_t c = n % a->channels, ox = n / a->channels % a->out_w;
@@ -547,10 +547,22 @@ static void wide_upsample_bilinear2d_s8(const CtnUpsampleBilinear2dS8Args *a, co
             double weight = (corner / 2 ? down : 1 - down) * (corner % 2 ? right : 1 - right);
             y = y + corner / 2 < a->in_h ? y + corner / 2 : a->in_h - 1;
             x = x + corner % 2 < a->in_w ? x + corner % 2 : a->in_w - 1;
-            sum += weight * input[((b * a->in_h + y) * a->in_w + x) * a->channels + c];
+            int64_t at = ((b * a->in_h + y) * a->in_w + x) * a->channels + c;
+            sum += weight * (wide ? ((const int16_t *)input)[at] : ((const int8_t *)input)[at]);
         }
-        output[n] = (int8_t)round(sum);
+        if (wide)
+            ((int16_t *)output)[n] = (int16_t)round(sum);
+        else
+            ((int8_t *)output)[n] = (int8_t)round(sum);
     }
+}
+
+static void wide_upsample_bilinear2d_s8(const CtnUpsampleBilinear2dS8Args *a, const CtnFrame *f) {
+    wide_upsample(a, f, false);
+}
+
+static void wide_upsample_bilinear2d_s16(const CtnUpsampleBilinear2dS16Args *a, const CtnFrame *f) {
+    wide_upsample((const void *)a, f, true);
 }
 
 /* ---- pools and reductions ------------------------------------------------------------------ */
@@ -735,6 +747,7 @@ void wide_run(int id, const void *args, const CtnFrame *frame) {
         WIDE_CASE(fill)
         WIDE_CASE(take)
         WIDE_CASE(upsample_bilinear2d_s8)
+        WIDE_CASE(upsample_bilinear2d_s16)
         WIDE_CASE(max_pool2d_s8)
         WIDE_CASE(avg_pool2d_s8)
         WIDE_CASE(reduce_sum_s8)
