@@ -11,7 +11,17 @@ typedef uint32_t __attribute__((may_alias)) CtnWord;
 static inline void ctn_move_elements(uint8_t *out, int32_t out_stride, const uint8_t *in, int32_t in_stride,
                             int32_t count, int32_t element_size) {
     if (element_size == 1) {
-        for (int32_t i = 0; i < count; i++, out += out_stride, in += in_stride)
+        for (; count >= 4; count -= 4) {
+            *out = *in;
+            out += out_stride, in += in_stride;
+            *out = *in;
+            out += out_stride, in += in_stride;
+            *out = *in;
+            out += out_stride, in += in_stride;
+            *out = *in;
+            out += out_stride, in += in_stride;
+        }
+        for (; count > 0; count--, out += out_stride, in += in_stride)
             *out = *in;
     } else if (element_size == 2) {
         for (int32_t i = 0; i < count; i++)

@@ -265,6 +265,25 @@ static void set_loops(const Loops *l, int32_t dim[8], int32_t in[8], int32_t out
     }
 }
 
+/* The order of a copy's loops is free: a short innermost one changes places with the longest. */
+static Loops longest_inside(Loops l) {
+    enum { SHORT = 16 };
+    int last = l.count - 1, longest = last;
+    for (int k = 0; k < last; k++)
+        if (l.dim[k] > l.dim[longest])
+            longest = k;
+    if (last < 0 || l.dim[last] >= SHORT)
+        return l;
+    Loops turned = l;
+    turned.dim[last] = l.dim[longest];
+    turned.in[last] = l.in[longest];
+    turned.out[last] = l.out[longest];
+    turned.dim[longest] = l.dim[last];
+    turned.in[longest] = l.in[last];
+    turned.out[longest] = l.out[last];
+    return turned;
+}
+
 static void emit_copy(C *c, Graph *g, Node *n, Value *in, int64_t in_offset, Value *out,
                       int64_t out_offset, const Loops *l) {
     int size = dtype_size(value_storage(out));
@@ -273,7 +292,8 @@ static void emit_copy(C *c, Graph *g, Node *n, Value *in, int64_t in_offset, Val
     call_in_at(call, &a->input, in, in_offset * size);
     call_out_at(call, &a->output, out, out_offset * size);
     a->element_size = size;
-    set_loops(l, a->dim, a->in_stride, a->out_stride);
+    Loops turned = longest_inside(*l);
+    set_loops(&turned, a->dim, a->in_stride, a->out_stride);
     if (same_grid(in, out)) {
         call_absent(call, &a->table);
         return;
