@@ -92,9 +92,11 @@ static void run_passes(C *c, Session *s, Graph *g, PipelineControl *control, Fil
     if (!starts_quantized(control->from)) {
         first.stop_after = "quantize";
         pipeline_run(c, g, &s->compile, &first);
+        memcpy(control->seconds, first.seconds, sizeof control->seconds);
+        if (g->float_wanted_count > 0)
+            return;
         control->from = "layout";
         control->dumped = first.dumped;
-        memcpy(control->seconds, first.seconds, sizeof control->seconds);
     }
     add_graph_file(c, g, files);
     s->compile.resume = control->from;
@@ -137,6 +139,37 @@ static void write_folder(C *c, Session *s, Graph *g, PipelineControl *control, F
     fileset_write(c, files, s->o->out, owned_count, owned);
 }
 
+/* The nodes that the passes found to need float join those of earlier runs. */
+static void add_float_nodes(C *c, Options *o, const Graph *g) {
+    int count = o->float_node_count;
+    FloatNode *all = NEW_ARRAY(c, FloatNode, count + g->float_wanted_count);
+    if (count > 0)
+        memcpy(all, o->float_node, (size_t)count * sizeof *all);
+    memcpy(all + count, g->float_wanted, (size_t)g->float_wanted_count * sizeof *all);
+    o->float_node = all;
+    o->float_node_count = count + g->float_wanted_count;
+}
+
+/* Loads and compiles the archive until no pass asks for more float nodes than it was given. */
+static Graph *compile_archive(C *c, Session *s, PipelineControl *control, FileSet *files) {
+    const char *from = control->from;
+    for (;;) {
+        double start = now();
+        Graph *g = load_model(c, s);
+        control->seconds[0] += now() - start;
+        control->from = from;
+        if (s->compile.float_node_count == 0)
+            check_precision_rules(c, s, g);
+        if (s->compile.sample_count == 0)
+            read_calibration(c, s, g);
+        *files = (FileSet){0};
+        run_passes(c, s, g, control, files);
+        if (g->float_wanted_count == 0)
+            return g;
+        add_float_nodes(c, &s->compile, g);
+    }
+}
+
 static void compile_body(C *c, Session *s) {
     const CortenOptions *o = s->o;
     bool only_dump = o->dump && !o->out && !o->stop_after;
@@ -147,13 +180,8 @@ static void compile_body(C *c, Session *s) {
         fatal(c, DIAG_USAGE, NULL, "no output folder: give -o DIR");
     if (o->out)
         check_folder_writable(c, o->out);
-    double start = now();
-    Graph *g = load_model(c, s);
-    control.seconds[0] = now() - start;
-    check_precision_rules(c, s, g);
-    read_calibration(c, s, g);
-    FileSet files = {0};
-    run_passes(c, s, g, &control, &files);
+    FileSet files;
+    Graph *g = compile_archive(c, s, &control, &files);
     diag_stop_if_errors(c);
     if (!control.stop_after)
         write_folder(c, s, g, &control, &files);

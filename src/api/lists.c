@@ -1,5 +1,6 @@
 /* corten ops, targets and report: what is there to be shown. */
 #include "api/session.h"
+#include "lower/float.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -17,6 +18,13 @@ static const char *integer_form(const Op *op) {
     return "none";
 }
 
+/* How it runs in float32, where that is asked for. */
+static const char *float_form(const Op *op) {
+    const char *form = op_float_form(op), *other = integer_form(op);
+    bool same = strcmp(other, "decomposes") == 0 || strcmp(other, "vanishes") == 0;
+    return form ? form : same ? other : "none";
+}
+
 static void ops_body(C *c, Session *s) {
     (void)c;
     json_t *list = json_array();
@@ -26,11 +34,11 @@ static void ops_body(C *c, Session *s) {
         if (strncmp(schema->name, "corten::", 8) == 0)
             continue;
         if (s->o->json)
-            json_array_append_new(list,
-                                  json_pack("{s:s, s:s, s:s?}", "schema", op->schema, "integer",
-                                            integer_form(op), "why_none", op->no_integer_form));
+            json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s?}", "schema", op->schema,
+                                                  "integer", integer_form(op), "float",
+                                                  float_form(op), "why_none", op->no_integer_form));
         else
-            fprintf(s->results, "%-11s %s\n", integer_form(op), op->schema);
+            fprintf(s->results, "%-10s %-10s %s\n", integer_form(op), float_form(op), op->schema);
     }
     if (s->o->json) {
         json_dumpf(list, s->results, JSON_INDENT(1));

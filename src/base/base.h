@@ -90,6 +90,9 @@ _Noreturn void fatal(C *c, DiagKind kind, const Loc *loc, const char *format, ..
 /* Unwinds if any error is recorded: called where going on would only produce followers. */
 void diag_stop_if_errors(C *c);
 int diag_error_count(const C *c);
+/* For one who can do without what failed: takes back all that was recorded since `mark`, the last
+ * diagnostic then (c->last_diag), and returns the first message among it. */
+const char *diag_withdraw(C *c, Diag *mark);
 int diag_exit_code(const C *c); /* 0, or the kind of the first error */
 /* All diagnostics in the order of recording, in a compiler's form; warnings only when !quiet. */
 void diag_print(const C *c, FILE *f, bool colour, bool quiet);

@@ -119,6 +119,15 @@ int diag_error_count(const C *c) {
     return c->error_count;
 }
 
+const char *diag_withdraw(C *c, Diag *mark) {
+    const Diag *first = mark ? mark->next : c->first_diag;
+    for (const Diag *d = first; d != NULL; d = d->next)
+        c->error_count -= !d->warning;
+    *(mark ? &mark->next : &c->first_diag) = NULL;
+    c->last_diag = mark;
+    return first ? first->message : NULL;
+}
+
 int diag_exit_code(const C *c) {
     for (const Diag *d = c->first_diag; d != NULL; d = d->next) {
         if (!d->warning)

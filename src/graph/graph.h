@@ -211,6 +211,19 @@ typedef struct {
     const char *numeric; /* filled by the report */
 } ArchiveNode;
 
+/* A node that must be float, found while its integer form was made. */
+typedef struct {
+    const char *name, *reason;
+    Origins origins;
+} FloatNode;
+
+/* A diagnostic that waits until all of its kind are found. */
+typedef struct Refusal {
+    Loc loc;
+    const char *message, *detail;
+    struct Refusal *next;
+} Refusal;
+
 typedef struct { /* a buffer that the model writes: its value before and after a run */
     Value *before, *after;
     const char *fqn;
@@ -245,6 +258,9 @@ struct Graph {
     int archive_count;
     ArchiveNode *archive;
     const char *archive_path, *archive_sha256;
+    Refusal *refusal; /* nodes that can be had neither as integers nor, as allowed, in float */
+    int float_wanted_count, float_wanted_capacity; /* with --allow-float: see FloatNode */
+    FloatNode *float_wanted;
     Call *first_call, *last_call; /* LOWERED */
     int call_count;
     int strip_count;
@@ -379,6 +395,10 @@ struct Op {
     QRule quant;
     void (*lower)(C *c, Graph *g, Node *n); /* adds kernel calls; NULL: no integer form */
     const char *no_integer_form;            /* why, when lower is NULL: shown in the diagnostic */
+    void (*lower_float)(C *c, Graph *g, Node *n); /* kernel calls in float32, for nodes that stay
+                                                     float. Not of data movement, whose lower takes
+                                                     any elements, nor of pointwise rows, which have
+                                                     programs (lower/program.c) */
 };
 
 /* How an archive's target maps on the table: the row itself, or a derived twin of it. */

@@ -51,6 +51,7 @@ static Value *relayout(Layout *l, Value *v, Node *before, const int8_t order[MAX
     Value *y = node_value(l->g, before, "corten::relayout", ARGS(arg_value(v)));
     y->type = v->type;
     y->grid = v->grid;
+    y->def->float_kept = !v->grid && dtype_is_float(v->type.dtype);
     memcpy(y->order, order, MAX_RANK);
     if (v->id < l->moved_count)
         l->moved[v->id] = y;

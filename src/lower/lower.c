@@ -1,6 +1,8 @@
 /* Lower: every node becomes calls of kernels, in order, each in the best variant of the CPU.
  * Needs orders (layout.c). Gives STAGE_LOWERED: calls with references to buffers. */
+#include "lower/float.h"
 #include "lower/movement.h"
+#include "quant/quant.h"
 
 static void lower_node(C *c, Graph *g, Node *n) {
     if (n->fused)
@@ -8,6 +10,11 @@ static void lower_node(C *c, Graph *g, Node *n) {
     n->joined = n->op->lower == lower_movement && movement_joins(c, g, n);
     if (n->joined)
         return;
+    if (n->float_kept) {
+        if (node_has_float_form(n))
+            lower_float(c, g, n);
+        return; /* without a form, it is among the refusals */
+    }
     if (n->op->lower) {
         n->op->lower(c, g, n);
         return;
@@ -20,6 +27,7 @@ static void lower_node(C *c, Graph *g, Node *n) {
 static Value *copy_out(C *c, Graph *g, Value *v) {
     Value *y = node_value(g, NULL, "corten::copy", ARGS(arg_value(v)));
     y->grid = v->grid;
+    y->def->float_kept = !v->grid && dtype_is_float(v->type.dtype);
     for (int d = 0; d < MAX_RANK; d++)
         y->order[d] = v->order[d];
     lower_node(c, g, y->def);
@@ -69,12 +77,20 @@ static void settle_states(C *c, Graph *g) {
 }
 
 void pass_lower(C *c, Graph *g, const Options *o) {
+    report_refusals(c, g); /* together with what is refused here */
     for (Node *n = g->first, *next; n; n = next) {
         next = n->next;
+        int errors = diag_error_count(c);
+        Diag *mark = c->last_diag;
         rewrite_begin(c, n);
         lower_node(c, g, n);
         rewrite_end(c);
+        if (diag_error_count(c) > errors)
+            float_wanted(c, g, o, n, mark);
     }
+    diag_stop_if_errors(c);
+    if (g->float_wanted_count > 0)
+        return; /* the calls are not complete */
     settle_outputs(c, g);
     settle_states(c, g);
     for (Call *call = g->first_call; call; call = call->next) {

@@ -78,6 +78,19 @@ static const struct {
     {CTN_KERNEL_mul_s16, "b", "dim", "b_stride"},
     {CTN_KERNEL_prelu_s8, "input", "dim", "in_stride"},
     {CTN_KERNEL_softmax_s8, "input", NULL, NULL},
+    {CTN_KERNEL_softmax_f32, "input", NULL, NULL},
+    {CTN_KERNEL_program_f32, "a", "dim", "a_stride"},
+    {CTN_KERNEL_program_f32, "b", "dim", "b_stride"},
+    {CTN_KERNEL_program_f32, "c", "dim", "c_stride"},
+    {CTN_KERNEL_program_erf_f32, "a", "dim", "a_stride"},
+    {CTN_KERNEL_program_erf_f32, "b", "dim", "b_stride"},
+    {CTN_KERNEL_program_erf_f32, "c", "dim", "c_stride"},
+    {CTN_KERNEL_program_exp_f32, "a", "dim", "a_stride"},
+    {CTN_KERNEL_program_exp_f32, "b", "dim", "b_stride"},
+    {CTN_KERNEL_program_exp_f32, "c", "dim", "c_stride"},
+    {CTN_KERNEL_program_basic_f32, "a", "dim", "a_stride"},
+    {CTN_KERNEL_program_basic_f32, "b", "dim", "b_stride"},
+    {CTN_KERNEL_program_basic_f32, "c", "dim", "c_stride"},
 };
 
 const KernelField *kernel_field(int kernel, const char *name) {

@@ -3,6 +3,7 @@
  * three internal rows with explicit padding on each side, the only ones that are quantized, fused
  * and lowered. One spatial dim is two with a height of one, without a reshape: a rank-3 value
  * ordered N, L, C is the same memory as N, 1, L, C. */
+#include "lower/float.h"
 #include "ops/ops.h"
 
 #include <cblas.h>
@@ -507,14 +508,16 @@ static void conv_decompose(C *c, Graph *g, Node *n) {
 
 /* Weights [out_c][in_c / groups][taps] as the kernels want them: [out_c][taps][in_c / groups], or
  * [taps][out_c] for the depthwise kernel. */
-static int8_t *weights_pack(C *c, const Conv *v, const int8_t *from, bool depthwise) {
+static void *weights_pack(C *c, const Conv *v, const void *from, size_t size, bool depthwise) {
     int64_t depth = v->in_c / v->groups, taps = volume(v->kernel);
-    int8_t *to = NEW_ARRAY(c, int8_t, v->out_c * depth * taps);
+    char *to = c_calloc(c, (size_t)(v->out_c * depth * taps), size);
     for (int64_t o = 0; o < v->out_c; o++)
         for (int64_t i = 0; i < depth; i++)
-            for (int64_t k = 0; k < taps; k++)
-                to[depthwise ? k * v->out_c + o : (o * taps + k) * depth + i] =
-                    from[(o * depth + i) * taps + k];
+            for (int64_t k = 0; k < taps; k++) {
+                int64_t at = depthwise ? k * v->out_c + o : (o * taps + k) * depth + i;
+                memcpy(to + (size_t)at * size,
+                       (const char *)from + (size_t)((o * depth + i) * taps + k) * size, size);
+            }
     return to;
 }
 
@@ -605,7 +608,7 @@ static void conv2d_lower(C *c, Graph *g, Node *n) {
     if (!conv_read(c, n, &v) || !weights_are_int8(c, n, w))
         return;
     bool depthwise = !v.transposed && v.groups == v.in_c && v.groups > 1;
-    int8_t *packed = weights_pack(c, &v, w->constant->data, depthwise);
+    int8_t *packed = weights_pack(c, &v, w->constant->data, 1, depthwise);
     Call *call;
     if (depthwise) {
         call = call_new(c, g, n, CTN_KERNEL_depthwise_conv2d_s8);
@@ -630,7 +633,7 @@ static void conv3d_lower(C *c, Graph *g, Node *n) {
     Value *w = node_in(n, "weight");
     if (!conv_read(c, n, &v) || !weights_are_int8(c, n, w))
         return;
-    int8_t *packed = weights_pack(c, &v, w->constant->data, false);
+    int8_t *packed = weights_pack(c, &v, w->constant->data, 1, false);
     Call *call = call_new(c, g, n, CTN_KERNEL_conv3d_s8);
     CtnConv3dS8Args *a = call->args;
     CONV_FIELDS(a, &v, n);
@@ -645,13 +648,48 @@ static void conv3d_lower(C *c, Graph *g, Node *n) {
     call->macs = conv_macs(&v);
 }
 
+static void conv_lower_float(C *c, Graph *g, Node *n) {
+    Conv v;
+    Value *w = node_in(n, "weight");
+    if (!conv_read(c, n, &v))
+        return;
+    if (!w->constant) {
+        diag_error(c, DIAG_MODEL, &n->loc,
+                   "a weight that is computed at run time has no float form here");
+        return;
+    }
+    Call *call = call_new(c, g, n, CTN_KERNEL_conv_f32);
+    CtnConvF32Args *a = call->args;
+    a->batches = narrow(v.batch);
+    a->in_c = narrow(v.in_c);
+    a->out_c = narrow(v.out_c);
+    a->groups = narrow(v.groups);
+    a->transposed = v.transposed;
+    for (int d = 0; d < AXES; d++) {
+        a->in[d] = narrow(v.in[d]);
+        a->out[d] = narrow(v.out[d]);
+        a->kernel[d] = narrow(v.kernel[d]);
+        a->stride[d] = narrow(v.stride[d]);
+        a->pad[d] = narrow(v.before[d]);
+        a->dilation[d] = narrow(v.dilation[d]);
+    }
+    const Array *real = array_convert(c, w->constant, DT_F32);
+    call_in(call, &a->input, node_in(n, "input"));
+    call_out(call, &a->output, n->out[0]);
+    call_const(call, &a->weights, "weight", DT_F32, weights_pack(c, &v, real->data, 4, false),
+               array_bytes(real), 4);
+    call_floats(c, call, &a->bias, "bias", node_in(n, "bias"));
+    call->macs = conv_macs(&v);
+}
+
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 #define CONV_COMPOSITE .shape = conv_shape, .eval = conv_eval, .decompose = conv_decompose
 #define CONV_CORE                                                                                  \
     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_CHANNELS_LAST, .shape = conv_shape,             \
     .eval = conv_eval,                                                                             \
-    .quant = {.in = {Q_ACT, Q_WEIGHT, Q_BIAS}, .out = {Q_ACT}, .weight_axis = 0}
+    .quant = {.in = {Q_ACT, Q_WEIGHT, Q_BIAS}, .out = {Q_ACT}, .weight_axis = 0},                  \
+    .lower_float = conv_lower_float
 
 static const Op rows[] = {
     {.schema = "aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], "

@@ -1,5 +1,6 @@
 /* Rows that no archive holds: what passes insert at the C boundary, between layouts, and where a
  * value must have memory of its own. */
+#include "lower/float.h"
 #include "ops/ops.h"
 
 #include <string.h>
@@ -9,13 +10,6 @@ static void eval_identity(C *c, Node *n) {
     Array *y = eval_out(c, n, 0);
     if (array_bytes(y) > 0)
         memcpy(y->data, x->data, (size_t)array_bytes(y));
-}
-
-static int32_t float_bits(double x) {
-    float f = (float)x;
-    int32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
 }
 
 /* float32 to the grid of the output, as torch: the float32 reciprocal of the scale. */

@@ -1,6 +1,7 @@
 /* Matrix products. All ATen rows decompose into two internal ones: `corten::linear`, whose weight
  * is a constant [columns][depth] with a scale per column, and `corten::matmul`, a product of two
  * activations whose operands may lie in any physical order. */
+#include "lower/float.h"
 #include "ops/ops.h"
 
 #include <string.h>
@@ -194,12 +195,11 @@ static bool matmul_batches(const Type *out, const int64_t *lhs, const int64_t *r
     return true;
 }
 
-static void matmul_lower(C *c, Graph *g, Node *n) {
-    Value *lhs = node_in(n, "lhs"), *rhs = node_in(n, "rhs");
+/* Sizes and strides of both kernels. */
+static void matmul_sizes(C *c, const Node *n, CtnMatmulS8Args *a) {
+    const Value *lhs = node_in(n, "lhs"), *rhs = node_in(n, "rhs");
     const Type *out = &n->out[0]->type;
     int64_t own[MAX_RANK], lhs_batch[MAX_RANK], rhs_batch[MAX_RANK];
-    Call *call = call_new(c, g, n, CTN_KERNEL_matmul_s8);
-    CtnMatmulS8Args *a = call->args;
     value_strides(lhs, own);
     batch_strides(&lhs->type, own, out, lhs_batch);
     a->lhs_row_stride = (int32_t)own[lhs->type.rank - 2];
@@ -214,6 +214,13 @@ static void matmul_lower(C *c, Graph *g, Node *n) {
     a->rows = (int32_t)out->dim[out->rank - 2];
     a->columns = (int32_t)out->dim[out->rank - 1];
     a->depth = (int32_t)lhs->type.dim[lhs->type.rank - 1];
+}
+
+static void matmul_lower(C *c, Graph *g, Node *n) {
+    Value *lhs = node_in(n, "lhs"), *rhs = node_in(n, "rhs");
+    Call *call = call_new(c, g, n, CTN_KERNEL_matmul_s8);
+    CtnMatmulS8Args *a = call->args;
+    matmul_sizes(c, n, a);
     a->lhs_zero_point = value_zero_point(lhs);
     a->rhs_zero_point = value_zero_point(rhs);
     a->output_zero_point = value_zero_point(n->out[0]);
@@ -225,7 +232,48 @@ static void matmul_lower(C *c, Graph *g, Node *n) {
     call_out(call, &a->output, node_result(n));
     store_table(c, call, &a->table, n);
     call_absent(call, &a->scratch);
-    call->macs = type_count(out) * a->depth;
+    call->macs = type_count(&n->out[0]->type) * a->depth;
+}
+
+/* ---- in float -------------------------------------------------------------------------------- */
+
+static void linear_lower_float(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "input"), *w = node_in(n, "weight");
+    Call *call = call_new(c, g, n, CTN_KERNEL_matmul_f32);
+    CtnMatmulF32Args *a = call->args;
+    for (int k = 0; k < MATMUL_BATCHES; k++)
+        a->batch[k] = 1;
+    a->rows = (int32_t)dims_count(x->type.rank - 1, x->type.dim);
+    a->depth = a->lhs_row_stride = a->rhs_column_stride = (int32_t)w->type.dim[1];
+    a->columns = (int32_t)w->type.dim[0];
+    a->lhs_depth_stride = a->rhs_depth_stride = 1;
+    call_in(call, &a->lhs, x);
+    call_floats(c, call, &a->rhs, "weight", w);
+    call_floats(c, call, &a->bias, "bias", node_in(n, "bias"));
+    call_out(call, &a->output, n->out[0]);
+    call->macs = (int64_t)a->rows * a->depth * a->columns;
+}
+
+static void matmul_lower_float(C *c, Graph *g, Node *n) {
+    Value *lhs = node_in(n, "lhs"), *rhs = node_in(n, "rhs");
+    CtnMatmulS8Args m;
+    Call *call = call_new(c, g, n, CTN_KERNEL_matmul_f32);
+    CtnMatmulF32Args *a = call->args;
+    matmul_sizes(c, n, &m);
+    memcpy(a->batch, m.batch, sizeof a->batch);
+    memcpy(a->lhs_batch_stride, m.lhs_batch_stride, sizeof a->batch);
+    memcpy(a->rhs_batch_stride, m.rhs_batch_stride, sizeof a->batch);
+    a->rows = m.rows;
+    a->depth = m.depth;
+    a->columns = m.columns;
+    a->lhs_row_stride = m.lhs_row_stride;
+    a->lhs_depth_stride = m.lhs_depth_stride;
+    a->rhs_depth_stride = m.rhs_depth_stride;
+    a->rhs_column_stride = m.rhs_column_stride;
+    call_in(call, &a->lhs, lhs);
+    call_in(call, &a->rhs, rhs);
+    call_out(call, &a->output, n->out[0]);
+    call->macs = type_count(&n->out[0]->type) * a->depth;
 }
 
 /* ---- ATen's products ------------------------------------------------------------------------ */
@@ -538,13 +586,15 @@ static const Op rows[] = {
      .shape = linear_shape,
      .eval = linear_eval,
      .quant = {.in = {Q_ACT, Q_WEIGHT, Q_BIAS}, .out = {Q_ACT}, .weight_axis = 0},
-     .lower = linear_lower},
+     .lower = linear_lower,
+     .lower_float = linear_lower_float},
     {.schema = "corten::matmul(Tensor lhs, Tensor rhs) -> Tensor",
      .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_ANY_ORDER | OP_LOGICAL_OUTPUT,
      .shape = matmul_shape,
      .eval = matmul_eval,
      .quant = {.in = {Q_ACT, Q_ACT}, .out = {Q_ACT}},
-     .lower = matmul_lower},
+     .lower = matmul_lower,
+     .lower_float = matmul_lower_float},
 };
 
 OPS_FAMILY(linear, rows);

@@ -1,6 +1,7 @@
 /* Normalizations. Batch norm at inference is one multiplication and addition per channel: a
  * depthwise convolution of size one, unless pass fold has already put it into a neighbour. Layer,
  * RMS, group and instance norm have one kernel, which takes its statistics in integers. */
+#include "lower/float.h"
 #include "ops/ops.h"
 
 #include <string.h>
@@ -296,6 +297,39 @@ static void norm_lower(C *c, Graph *g, Node *n) {
     store_table(c, call, &a->table, n);
 }
 
+/* A parameter in float: of a constant, or computed at run time and in logical order. */
+static void parameter_float(C *c, Call *call, const Node *n, const char *name, uint32_t *field) {
+    Value *v = node_in(n, name);
+    if (!v || v->constant)
+        call_floats(c, call, field, name, v);
+    else if (value_order_is_identity(v))
+        call_in(call, field, v);
+    else
+        refuse(c, n, "a parameter is not in logical order, which has no float form");
+}
+
+static void norm_lower_float(C *c, Graph *g, Node *n) {
+    Norm v = norm_read(n);
+    CtnLayerNormS8Args loops;
+    Call *call = call_new(c, g, n, CTN_KERNEL_layer_norm_f32);
+    CtnLayerNormF32Args *a = call->args;
+    if (!norm_loops(n, &v, &loops))
+        refuse(c, n, "needs more than 4 loops");
+    memcpy(a->dim, loops.dim, sizeof a->dim);
+    memcpy(a->stride, loops.stride, sizeof a->dim);
+    memcpy(a->parameter_stride, loops.parameter_stride, sizeof a->dim);
+    memcpy(a->reduced, loops.reduced, sizeof a->dim);
+    memcpy(a->reduced_stride, loops.reduced_stride, sizeof a->dim);
+    memcpy(a->reduced_parameter_stride, loops.reduced_parameter_stride, sizeof a->dim);
+    a->count = (int32_t)v.count;
+    a->centered = v.centered;
+    a->epsilon = float_bits(v.eps);
+    call_in(call, &a->input, node_in(n, "input"));
+    call_out(call, &a->output, n->out[0]);
+    parameter_float(c, call, n, "weight", &a->gamma);
+    parameter_float(c, call, n, "bias", &a->beta);
+}
+
 /* ---- ATen's rows ---------------------------------------------------------------------------- */
 
 /* Mean and 1 / sqrt(variance + eps) over dims, kept as ones: further outputs that few read. */
@@ -395,7 +429,8 @@ static void instance_norm_decompose(C *c, Graph *g, Node *n) {
 
 #define NORM_CORE                                                                                  \
     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_ANY_ORDER, .shape = shape_same,                 \
-    .eval = norm_eval, .quant = {.in = {Q_ACT, Q_RAW, Q_RAW}, .out = {Q_ACT}}, .lower = norm_lower
+    .eval = norm_eval, .quant = {.in = {Q_ACT, Q_RAW, Q_RAW}, .out = {Q_ACT}},                     \
+    .lower = norm_lower, .lower_float = norm_lower_float
 
 static const Op rows[] = {
     {.schema = "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "

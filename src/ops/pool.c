@@ -625,6 +625,51 @@ static void adaptive_indices_lower(C *c, Graph *g, Node *n) {
     call_out(call, &a->output, n->out[0]);
 }
 
+/* ---- in float ---------------------------------------------------------------------------------
+ */
+
+static void pool_float(C *c, Graph *g, Node *n, PoolKind kind, bool adaptive, bool include) {
+    Pool p = pool_read(n);
+    Call *call = call_new(c, g, n, CTN_KERNEL_pool_f32);
+    CtnPoolF32Args *a = call->args;
+    a->mode = kind;
+    a->adaptive = adaptive;
+    a->include_padding = include;
+    a->batches = (int32_t)p.batch;
+    a->channels = (int32_t)p.channels;
+    for (int d = 0; d < PLANE; d++) {
+        a->in[d] = (int32_t)p.in[d];
+        a->out[d] = (int32_t)p.out[d];
+        a->kernel[d] = (int32_t)p.kernel[d];
+        a->stride[d] = (int32_t)p.stride[d];
+        a->pad_before[d] = (int32_t)p.before[d];
+        a->pad_after[d] = (int32_t)p.after[d];
+        a->dilation[d] = (int32_t)p.dilation[d];
+    }
+    call_in(call, &a->input, node_in(n, "input"));
+    call_out(call, &a->output, n->out[0]);
+}
+
+static void avg_lower_float(C *c, Graph *g, Node *n) {
+    pool_float(c, g, n, POOL_MEAN, false, node_bool(n, "count_include_pad"));
+}
+
+static void max_lower_float(C *c, Graph *g, Node *n) {
+    pool_float(c, g, n, POOL_MAX, false, false);
+}
+
+static void indices_lower_float(C *c, Graph *g, Node *n) {
+    pool_float(c, g, n, POOL_INDEX, false, false);
+}
+
+static void adaptive_lower_float(C *c, Graph *g, Node *n) {
+    pool_float(c, g, n, node_bool(n, "maximum") ? POOL_MAX : POOL_MEAN, true, false);
+}
+
+static void adaptive_indices_lower_float(C *c, Graph *g, Node *n) {
+    pool_float(c, g, n, POOL_INDEX, true, false);
+}
+
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 #define POOL_CORE                                                                                  \
@@ -681,14 +726,16 @@ static const Op rows[] = {
      POOL_CORE,
      .shape = pool_shape,
      .eval = max_eval,
-     .lower = max_lower},
+     .lower = max_lower,
+     .lower_float = max_lower_float},
     {.schema = "corten::max_pool2d_indices(Tensor input, int[2] kernel_size, int[2] stride, int[4] "
                "padding, int[2] dilation) -> Tensor",
      .traits = OP_CHANNELS_LAST,
      .shape = indices_shape,
      .eval = indices_eval,
      .quant = {.in = {Q_ACT}, .out = {Q_RAW}},
-     .lower = indices_lower},
+     .lower = indices_lower,
+     .lower_float = indices_lower_float},
     /* Windows may stick out beyond the padding; what does is not counted. */
     {.schema = "corten::avg_pool2d(Tensor input, int[2] kernel_size, int[2] stride, int[4] "
                "padding, int[2] output_size, bool count_include_pad) -> Tensor",
@@ -696,19 +743,22 @@ static const Op rows[] = {
      .quant = {.in = {Q_ACT}, .out = {Q_ACT}},
      .shape = pool_shape,
      .eval = avg_eval,
-     .lower = avg_lower},
+     .lower = avg_lower,
+     .lower_float = avg_lower_float},
     /* Window i of n covers floor(i * in / n) .. ceil((i + 1) * in / n) - 1. */
     {.schema = "corten::adaptive_pool2d(Tensor input, int[2] output_size, bool maximum) -> Tensor",
      POOL_CORE,
      .shape = pool_shape,
      .eval = adaptive_eval,
-     .lower = adaptive_lower},
+     .lower = adaptive_lower,
+     .lower_float = adaptive_lower_float},
     {.schema = "corten::adaptive_max_indices(Tensor input, int[2] output_size) -> Tensor",
      .traits = OP_CHANNELS_LAST,
      .shape = indices_shape,
      .eval = adaptive_indices_eval,
      .quant = {.in = {Q_ACT}, .out = {Q_RAW}},
-     .lower = adaptive_indices_lower},
+     .lower = adaptive_indices_lower,
+     .lower_float = adaptive_indices_lower_float},
     {.schema = "corten::max_pool3d_indices(Tensor input, int[3] kernel_size, int[3] stride, int[3] "
                "padding, int[3] dilation, int[3] output_size) -> Tensor",
      .shape = indices3d_shape,

@@ -1,6 +1,7 @@
 /* Reductions over dims. ATen's rows decompose into a scaled sum (sum, mean, and what is built of
  * them: variances, norms), an extremum (amax, any ...), the place of an extremum, and a running
  * sum; these have kernels and read any physical order. */
+#include "lower/float.h"
 #include "ops/ops.h"
 
 #include <string.h>
@@ -377,18 +378,16 @@ static void cumsum_eval(C *c, Node *n) {
 }
 
 /* Two loops in one: over all dims but the summed one, with both values' strides. */
-static void cumsum_lower(C *c, Graph *g, Node *n) {
-    Value *x = node_in(n, "input"), *y = n->out[0];
-    if (!is_int8(c, n, x, "a running sum"))
-        return;
+static void cumsum_loops(C *c, const Node *n, CtnCumsumS8Args *a) {
+    const Value *x = node_in(n, "input"), *y = n->out[0];
     int64_t from[MAX_RANK], to[MAX_RANK];
     int dim = (int)node_int(n, "dim"), used = 6;
     value_strides(x, from);
     value_strides(y, to);
-    Call *call = call_new(c, g, n, CTN_KERNEL_cumsum_s8);
-    CtnCumsumS8Args *a = call->args;
-    for (int k = 0; k < 6; k++)
+    for (int k = 0; k < 6; k++) {
         a->dim[k] = 1;
+        a->in_stride[k] = a->out_stride[k] = 0;
+    }
     for (int k = x->type.rank - 1; k >= 0; k--) {
         if (k == dim || x->type.dim[k] == 1)
             continue;
@@ -404,11 +403,67 @@ static void cumsum_lower(C *c, Graph *g, Node *n) {
     a->count = x->type.rank ? (int32_t)x->type.dim[dim] : 1;
     a->in_step = x->type.rank ? (int32_t)from[dim] : 1;
     a->out_step = x->type.rank ? (int32_t)to[dim] : 1;
+}
+
+static void cumsum_lower(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "input"), *y = n->out[0];
+    if (!is_int8(c, n, x, "a running sum"))
+        return;
+    Call *call = call_new(c, g, n, CTN_KERNEL_cumsum_s8);
+    CtnCumsumS8Args *a = call->args;
+    cumsum_loops(c, n, a);
     a->input_zero_point = value_zero_point(x);
     a->output_zero_point = value_zero_point(y);
     multiplier_from(value_scale(x) / value_scale(y), &a->multiplier, &a->shift);
     call_in(call, &a->input, x);
     call_out(call, &a->output, y);
+}
+
+/* ---- in float ------------------------------------------------------------------------------- */
+
+/* The modes of reduce_f32. */
+enum { FLOAT_SUM, FLOAT_MAXIMUM, FLOAT_MINIMUM, FLOAT_PLACES };
+
+static void reduce_float(C *c, Graph *g, Node *n, int mode, double factor) {
+    Dims d = own_dims(c, n);
+    Loop kept, reduced;
+    loops_physical(n, &d, &kept, &reduced);
+    Call *call = call_new(c, g, n, CTN_KERNEL_reduce_f32);
+    CtnReduceF32Args *a = call->args;
+    if (!loop_pack(&kept, a->dim, a->in_stride) ||
+        !loop_pack(&reduced, a->reduced, a->reduced_stride))
+        too_many_dims(c, n);
+    a->mode = mode;
+    a->factor = float_bits(factor);
+    call_in(call, &a->input, node_in(n, "input"));
+    call_out(call, &a->output, n->out[0]);
+}
+
+static void sum_lower_float(C *c, Graph *g, Node *n) {
+    reduce_float(c, g, n, FLOAT_SUM, node_double(n, "factor"));
+}
+
+static void max_lower_float(C *c, Graph *g, Node *n) {
+    reduce_float(c, g, n, node_bool(n, "minimum") ? FLOAT_MINIMUM : FLOAT_MAXIMUM, 1);
+}
+
+static void argmax_lower_float(C *c, Graph *g, Node *n) {
+    reduce_float(c, g, n, FLOAT_PLACES + node_bool(n, "minimum"), 1);
+}
+
+static void cumsum_lower_float(C *c, Graph *g, Node *n) {
+    CtnCumsumS8Args loops;
+    Call *call = call_new(c, g, n, CTN_KERNEL_cumsum_f32);
+    CtnCumsumF32Args *a = call->args;
+    cumsum_loops(c, n, &loops);
+    memcpy(a->dim, loops.dim, sizeof a->dim);
+    memcpy(a->in_stride, loops.in_stride, sizeof a->dim);
+    memcpy(a->out_stride, loops.out_stride, sizeof a->dim);
+    a->count = loops.count;
+    a->in_step = loops.in_step;
+    a->out_step = loops.out_step;
+    call_in(call, &a->input, node_in(n, "input"));
+    call_out(call, &a->output, n->out[0]);
 }
 
 /* ---- ATen's rows ---------------------------------------------------------------------------- */
@@ -750,23 +805,27 @@ static const Op rows[] = {
      .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_ANY_ORDER,
      .shape = sum_shape,
      .eval = sum_eval,
-     .lower = sum_lower},
+     .lower = sum_lower,
+     .lower_float = sum_lower_float},
     {.schema = "corten::reduce_max(Tensor input, int[] dim, bool keepdim, bool minimum) -> Tensor",
      .traits = OP_FUSES_TABLE | OP_ANY_ORDER,
      .shape = max_shape,
      .eval = max_eval,
      .quant = {.out = {Q_SAME}},
-     .lower = max_lower},
+     .lower = max_lower,
+     .lower_float = max_lower_float},
     {.schema = "corten::argmax(Tensor input, int dim, bool keepdim, bool minimum) -> Tensor",
      .traits = OP_ANY_ORDER,
      .shape = argmax_shape,
      .eval = argmax_eval,
-     .lower = argmax_lower},
+     .lower = argmax_lower,
+     .lower_float = argmax_lower_float},
     {.schema = "corten::cumsum(Tensor input, int dim) -> Tensor",
      .traits = OP_ANY_ORDER,
      .shape = shape_same,
      .eval = cumsum_eval,
-     .lower = cumsum_lower},
+     .lower = cumsum_lower,
+     .lower_float = cumsum_lower_float},
 };
 
 OPS_FAMILY(reduce, rows);

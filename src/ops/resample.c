@@ -1,6 +1,7 @@
 /* Resampling between elements: linear and bilinear upsampling, grid sampling; and the sizes that
  * all upsampling operators share. Weights are computed in float32 as torch does. A result lies
  * between its neighbours, so it keeps their grid. */
+#include "lower/float.h"
 #include "ops/ops.h"
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
@@ -248,7 +249,7 @@ static void bicubic2d_eval(C *c, Node *n) {
 /* ---- grid sampling -------------------------------------------------------------------------- */
 
 enum { SAMPLE_BILINEAR, SAMPLE_NEAREST };
-enum { OUTSIDE_ZEROS, OUTSIDE_BORDER };
+enum { OUTSIDE_ZEROS, OUTSIDE_BORDER, OUTSIDE_REFLECT };
 
 static void grid_sampler_shape(C *c, Node *n) {
     const Type *x = &node_in(n, "input")->type, *grid = &node_in(n, "grid")->type;
@@ -261,17 +262,27 @@ static void grid_sampler_shape(C *c, Node *n) {
     if (node_int(n, "interpolation_mode") > SAMPLE_NEAREST)
         movement_refuse(c, n, "interpolation_mode %lld (bicubic)",
                         (long long)node_int(n, "interpolation_mode"));
-    if (node_int(n, "padding_mode") > OUTSIDE_BORDER)
-        movement_refuse(c, n, "padding_mode %lld (reflection)",
-                        (long long)node_int(n, "padding_mode"));
     int64_t dim[] = {x->dim[0], x->dim[1], grid->dim[1], grid->dim[2]};
     node_set_type(n, 0, x->dtype, 4, dim);
 }
 
-/* -1..1 to 0..size-1, clipped to the border if asked for. */
-static float grid_place(float g, int64_t size, bool align_corners, bool border) {
-    float place = align_corners ? (g + 1) / 2 * (float)(size - 1) : ((g + 1) * (float)size - 1) / 2;
-    return border ? fminf(fmaxf(place, 0), (float)(size - 1)) : place;
+/* Back and forth between low and low + span. */
+static float grid_reflect(float x, float low, float span) {
+    if (span == 0)
+        return 0;
+    x = fabsf(x - low);
+    float rest = fmodf(x, span);
+    return fmodf(floorf(x / span), 2) == 0 ? rest + low : span - rest + low;
+}
+
+/* -1..1 to 0..size-1; what lies outside is moved to the border or reflected if asked for. */
+static float grid_place(float g, int64_t size, bool align_corners, int64_t outside) {
+    float last = (float)(size - 1);
+    float place = align_corners ? (g + 1) / 2 * last : ((g + 1) * (float)size - 1) / 2;
+    if (outside == OUTSIDE_REFLECT)
+        place =
+            align_corners ? grid_reflect(place, 0, last) : grid_reflect(place, -0.5f, (float)size);
+    return outside == OUTSIDE_ZEROS ? place : fminf(fmaxf(place, 0), last);
 }
 
 static float plane_at(const float *plane, int64_t h, int64_t w, float row, float column) {
@@ -295,18 +306,94 @@ static void grid_sampler_eval(C *c, Node *n) {
     const Array *in = eval_in(c, n, "input"), *grid = eval_in(c, n, "grid");
     Array *out = eval_out(c, n, 0);
     bool nearest = node_int(n, "interpolation_mode") == SAMPLE_NEAREST;
-    bool border = node_int(n, "padding_mode") == OUTSIDE_BORDER;
+    int64_t outside = node_int(n, "padding_mode");
     bool align = node_bool(n, "align_corners");
     int64_t h = in->dim[2], w = in->dim[3], points = out->dim[2] * out->dim[3];
     for (int64_t i = 0; i < out->dim[0] * out->dim[1]; i++) {
         const float *plane = (const float *)in->data + i * h * w;
         const float *g = (const float *)grid->data + i / out->dim[1] * points * 2;
         for (int64_t k = 0; k < points; k++) {
-            float column = grid_place(g[2 * k], w, align, border);
-            float row = grid_place(g[2 * k + 1], h, align, border);
+            float column = grid_place(g[2 * k], w, align, outside);
+            float row = grid_place(g[2 * k + 1], h, align, outside);
             ((float *)out->data)[i * points + k] = plane_sample(plane, h, w, row, column, nearest);
         }
     }
+}
+
+/* ---- in float -------------------------------------------------------------------------------- */
+
+enum { LINEAR_TAPS = 2, CUBIC_TAPS = 4 };
+
+/* The taps of one axis as the kernel's two tables. */
+static void taps_float(C *c, Call *call, const Node *n, int taps, int64_t size, int64_t out,
+                       double scale, uint32_t *index_field, uint32_t *weight_field) {
+    int32_t *index = NEW_ARRAY(c, int32_t, out * taps);
+    float *weight = NEW_ARRAY(c, float, out *taps);
+    const Tap *linear = taps == LINEAR_TAPS ? linear_taps(c, n, size, out, scale) : NULL;
+    const CubicTap *cubic = linear ? NULL : cubic_taps(c, n, size, out, scale);
+    for (int64_t k = 0; k < out; k++)
+        for (int i = 0; i < taps; i++) {
+            index[k * taps + i] = (int32_t)(cubic ? cubic[k].at[i]
+                                            : i   ? linear[k].high
+                                                  : linear[k].low);
+            weight[k * taps + i] = cubic ? cubic[k].weight[i]
+                                   : i   ? linear[k].weight
+                                         : 1 - linear[k].weight;
+        }
+    call_const(call, index_field, "places", DT_I32, index, out * taps * 4, 4);
+    call_const(call, weight_field, "weights", DT_F32, weight, out * taps * 4, 4);
+}
+
+static void resample_float(C *c, Graph *g, Node *n, int dims, int taps) {
+    Value *in = movement_input(n);
+    const Type *t = &in->type;
+    int64_t size[2] = {1, 1};
+    double scale[2] = {0, 0};
+    if (!upsample_sizes(c, n, dims, &size[2 - dims], &scale[2 - dims]))
+        return;
+    Call *call = call_new(c, g, n, CTN_KERNEL_resample2d_f32);
+    CtnResample2dF32Args *a = call->args;
+    a->taps = taps;
+    a->batches = (int32_t)t->dim[0];
+    a->channels = (int32_t)t->dim[1];
+    a->in_h = dims == 2 ? (int32_t)t->dim[2] : 1;
+    a->in_w = (int32_t)t->dim[t->rank - 1];
+    a->out_h = (int32_t)size[0];
+    a->out_w = (int32_t)size[1];
+    call_in(call, &a->input, in);
+    call_out(call, &a->output, n->out[0]);
+    taps_float(c, call, n, taps, a->in_h, size[0], scale[0], &a->row_index, &a->row_weight);
+    taps_float(c, call, n, taps, a->in_w, size[1], scale[1], &a->column_index, &a->column_weight);
+}
+
+static void linear1d_lower_float(C *c, Graph *g, Node *n) {
+    resample_float(c, g, n, 1, LINEAR_TAPS);
+}
+
+static void bilinear2d_lower_float(C *c, Graph *g, Node *n) {
+    resample_float(c, g, n, 2, LINEAR_TAPS);
+}
+
+static void bicubic2d_lower_float(C *c, Graph *g, Node *n) {
+    resample_float(c, g, n, 2, CUBIC_TAPS);
+}
+
+static void grid_sampler_lower_float(C *c, Graph *g, Node *n) {
+    Value *in = node_in(n, "input"), *out = n->out[0];
+    Call *call = call_new(c, g, n, CTN_KERNEL_grid_sample2d_f32);
+    CtnGridSample2dF32Args *a = call->args;
+    a->batches = (int32_t)in->type.dim[0];
+    a->channels = (int32_t)in->type.dim[1];
+    a->in_h = (int32_t)in->type.dim[2];
+    a->in_w = (int32_t)in->type.dim[3];
+    a->places = (int32_t)(out->type.dim[2] * out->type.dim[3]);
+    a->nearest = node_int(n, "interpolation_mode") == SAMPLE_NEAREST;
+    a->border = node_int(n, "padding_mode") == OUTSIDE_BORDER;
+    a->reflect = node_int(n, "padding_mode") == OUTSIDE_REFLECT;
+    a->align_corners = node_bool(n, "align_corners");
+    call_in(call, &a->input, in);
+    call_in(call, &a->grid, node_in(n, "grid"));
+    call_out(call, &a->output, out);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -314,11 +401,12 @@ static void grid_sampler_eval(C *c, Node *n) {
 #define RESAMPLES(text, op)                                                                        \
     {                                                                                              \
         .schema = text, .traits = OP_CHANNELS_LAST, .shape = op##_shape, .eval = op##_eval,        \
-        .quant = {.out = {Q_SAME}}, .lower = op##_lower                                            \
+        .quant = {.out = {Q_SAME}}, .lower = op##_lower, .lower_float = op##_lower_float           \
     }
 #define SAMPLES_GRID(text)                                                                         \
     {                                                                                              \
         .schema = text, .shape = grid_sampler_shape, .eval = grid_sampler_eval,                    \
+        .lower_float = grid_sampler_lower_float,                                                   \
         .no_integer_form = "each place it reads depends on data"                                   \
     }
 
@@ -344,13 +432,17 @@ static const Op rows[] = {
      COMPOSITE(trilinear_decompose)},
     {.schema = "aten::upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, "
                "float? scales_h=None, float? scales_w=None) -> Tensor",
+     .traits = OP_CHANNELS_LAST,
      .shape = bilinear2d_shape,
      .eval = bicubic2d_eval,
+     .lower_float = bicubic2d_lower_float,
      .no_integer_form = "use bilinear or nearest"},
     {.schema = "aten::upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, bool "
                "align_corners, float[]? scale_factors) -> Tensor",
+     .traits = OP_CHANNELS_LAST,
      .shape = bilinear2d_shape,
      .eval = bicubic2d_eval,
+     .lower_float = bicubic2d_lower_float,
      .no_integer_form = "use bilinear or nearest"},
     SAMPLES_GRID("aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int "
                  "padding_mode, bool align_corners) -> Tensor"),

@@ -2,6 +2,7 @@
  * long ones all values are small, so they get a calibrated grid. What masks the scores before a
  * softmax (masked_fill with, or addition of, a number like -inf) is taken into it: such a number
  * must not widen the scores' grid. */
+#include "lower/float.h"
 #include "ops/ops.h"
 
 #include <string.h>
@@ -260,8 +261,9 @@ static bool rows_begin(C *c, Graph *g, Node *n, bool logical, RowCall *r) {
     Value *x = node_in(n, "input"), *y = n->out[0];
     int dim = (int)node_int(n, "dim");
     *r = (RowCall){x, y, rows_of(n)};
-    if (r->rows.size >= ROW_LIMIT) {
-        diag_error(c, DIAG_MODEL, &n->loc, "softmax over %lld values: rows must be below %d",
+    if (r->rows.size >= ROW_LIMIT && !n->float_kept) {
+        diag_error(c, DIAG_MODEL, &n->loc,
+                   "softmax over %lld values has no integer form: rows must be below %d",
                    (long long)r->rows.size, ROW_LIMIT);
         return false;
     }
@@ -339,10 +341,40 @@ static void log_softmax_lower(C *c, Graph *g, Node *n) {
     rows_end(c, g, n, &r);
 }
 
+static void softmax_float(C *c, Graph *g, Node *n, double beta, Value *mask, bool hides,
+                          bool logarithm) {
+    RowCall r;
+    if (!rows_begin(c, g, n, mask != NULL, &r))
+        return;
+    Call *call = call_new(c, g, n, CTN_KERNEL_softmax_f32);
+    CtnSoftmaxF32Args *a = call->args;
+    a->rows = (int32_t)(r.rows.outer * r.rows.inner);
+    a->row_size = (int32_t)r.rows.size;
+    a->mask_rows = mask ? (int32_t)(type_count(&mask->type) / r.rows.size) : 1;
+    a->mask_hides = hides;
+    a->beta = float_bits(beta);
+    a->logarithm = logarithm;
+    call_in(call, &a->input, r.in);
+    call_out(call, &a->output, r.out);
+    if (mask)
+        call_in(call, &a->mask, mask);
+    rows_end(c, g, n, &r);
+}
+
+static void softmax_lower_float(C *c, Graph *g, Node *n) {
+    softmax_float(c, g, n, node_double(n, "beta"), node_in(n, "mask"), node_bool(n, "mask_hides"),
+                  false);
+}
+
+static void log_softmax_lower_float(C *c, Graph *g, Node *n) {
+    softmax_float(c, g, n, 1, NULL, false, true);
+}
+
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 #define SOFTMAX_CORE                                                                               \
-    .traits = OP_ANY_ORDER, .shape = softmax_shape, .eval = softmax_eval, .lower = softmax_lower
+    .traits = OP_ANY_ORDER, .shape = softmax_shape, .eval = softmax_eval, .lower = softmax_lower,  \
+    .lower_float = softmax_lower_float
 
 static const Op rows[] = {
     {.schema = "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
@@ -380,7 +412,8 @@ static const Op rows[] = {
      .shape = softmax_shape,
      .eval = log_softmax_eval,
      .quant = {.in = {Q_ACT}, .out = {Q_ACT}},
-     .lower = log_softmax_lower},
+     .lower = log_softmax_lower,
+     .lower_float = log_softmax_lower_float},
 };
 
 OPS_FAMILY(softmax, rows);

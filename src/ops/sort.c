@@ -182,9 +182,85 @@ static void median_eval(C *c, Node *n) {
     pick(c, &flat, 0, (flat.dim[0] - 1) / 2, eval_out(c, n, 0), NULL);
 }
 
+/* ---- in float ---------------------------------------------------------------------------------
+ */
+
+/* The first `keep` of each line, and their places; either output may be NULL. */
+static CtnSortF32Args *rank_float(Graph *g, Node *n, int dim, int64_t keep, bool descending,
+                                  Value *values, Value *indices) {
+    Value *in = node_in(n, "self");
+    const Type *t = &in->type;
+    C *c = g->c;
+    Call *call = call_new(c, g, n, CTN_KERNEL_sort_f32);
+    CtnSortF32Args *a = call->args;
+    a->outer = a->inner = 1;
+    a->count = t->rank > 0 ? (int32_t)t->dim[dim] : 1;
+    for (int d = 0; d < t->rank; d++)
+        *(d < dim ? &a->outer : &a->inner) *= d == dim ? 1 : (int32_t)t->dim[d];
+    a->keep = (int32_t)keep;
+    a->descending = descending;
+    a->pick = -1;
+    call_in(call, &a->input, in);
+    if (values)
+        call_out(call, &a->values, values);
+    if (indices)
+        call_out(call, &a->output, indices);
+    call_scratch(call, &a->scratch, keep * 4 + 4, 4);
+    return a;
+}
+
+static int64_t line_size(const Node *n, int dim) {
+    const Type *t = &node_in(n, "self")->type;
+    return t->rank > 0 ? t->dim[dim] : 1;
+}
+
+static void sort_lower_float(C *c, Graph *g, Node *n) {
+    int dim = ranked_dim(c, n);
+    rank_float(g, n, dim, line_size(n, dim), node_bool(n, "descending"), n->out[0], n->out[1]);
+}
+
+static void argsort_lower_float(C *c, Graph *g, Node *n) {
+    int dim = ranked_dim(c, n);
+    rank_float(g, n, dim, line_size(n, dim), node_bool(n, "descending"), NULL, n->out[0]);
+}
+
+static void topk_lower_float(C *c, Graph *g, Node *n) {
+    rank_float(g, n, ranked_dim(c, n), node_int(n, "k"), node_bool(n, "largest"), n->out[0],
+               n->out[1]);
+}
+
+static void pick_float(C *c, Graph *g, Node *n, int64_t k) {
+    int dim = ranked_dim(c, n);
+    rank_float(g, n, dim, line_size(n, dim), false, n->out[0], n->out[1])->pick = (int32_t)k;
+}
+
+static void kthvalue_lower_float(C *c, Graph *g, Node *n) {
+    pick_float(c, g, n, node_int(n, "k") - 1);
+}
+
+static void median_dim_lower_float(C *c, Graph *g, Node *n) {
+    pick_float(c, g, n, (line_size(n, ranked_dim(c, n)) - 1) / 2);
+}
+
+/* Of all elements, as one line. */
+static void median_lower_float(C *c, Graph *g, Node *n) {
+    (void)c;
+    int32_t count = (int32_t)type_count(&node_in(n, "self")->type);
+    CtnSortF32Args *a = rank_float(g, n, 0, count, false, n->out[0], NULL);
+    a->outer = a->inner = 1;
+    a->count = count;
+    a->pick = (count - 1) / 2;
+}
+
+static void msort_lower_float(C *c, Graph *g, Node *n) {
+    (void)c;
+    rank_float(g, n, 0, line_size(n, 0), false, n->out[0], NULL);
+}
+
 #define RANKS(text, op)                                                                            \
     {                                                                                              \
         .schema = text, .shape = op##_shape, .eval = op##_eval, .quant = {.out = {Q_SAME}},        \
+        .lower_float = op##_lower_float,                                                           \
         .no_integer_form = "the order of its output depends on data"                               \
     }
 
@@ -198,11 +274,13 @@ static const Op rows[] = {
     {.schema = "aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
      .shape = argsort_shape,
      .eval = argsort_eval,
+     .lower_float = argsort_lower_float,
      .no_integer_form = "the order of its output depends on data"},
     {.schema = "aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool "
                "descending=False) -> Tensor",
      .shape = argsort_shape,
      .eval = argsort_eval,
+     .lower_float = argsort_lower_float,
      .no_integer_form = "the order of its output depends on data"},
     RANKS("aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> "
           "(Tensor values, Tensor indices)",
@@ -215,6 +293,7 @@ static const Op rows[] = {
                "Tensor indices)",
      .shape = pick_shape,
      .eval = median_dim_eval,
+     .lower_float = median_dim_lower_float,
      .quant = {.out = {Q_SAME}},
      .no_integer_form = "the order of its elements depends on data"},
     RANKS("aten::median(Tensor self) -> Tensor", median),

@@ -23,6 +23,8 @@ typedef struct {
     bool io_nhwc; /* --io-layout nhwc */
     ObserverKind observer;
     bool allow_float;
+    int float_node_count; /* nodes that an earlier run of the passes found to need float */
+    const FloatNode *float_node;
     bool keep_inputs;
     bool optimize_size;
     int64_t ram_limit, flash_limit; /* 0: none */
@@ -59,7 +61,9 @@ typedef struct {
 
 extern const char *const timer_names[]; /* import calibrate quantize lower plan emit; NULL-ended */
 
-/* Runs the passes; verifies after each. Errors unwind after the pass that recorded them. */
+/* Runs the passes; verifies after each. Errors unwind after the pass that recorded them. A pass that
+ * finds nodes that must be float (Graph.float_wanted) is the last one: the caller then starts again,
+ * from the archive, with these among the options. */
 void pipeline_run(C *c, Graph *g, const Options *options, PipelineControl *control);
 
 /* The passes. */

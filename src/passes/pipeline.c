@@ -81,6 +81,8 @@ void pipeline_run(C *c, Graph *g, const Options *options, PipelineControl *contr
         double start = now();
         pass->run(c, g, options);
         diag_stop_if_errors(c);
+        if (g->float_wanted_count > 0)
+            return;
         g->stage = pass->to;
         graph_index(g);
         graph_verify(g, pass->name);

@@ -236,7 +236,8 @@ void pass_calibrate(C *c, Graph *g, const Options *o) {
     if (o->sample_count == 0 && any_pinned(g))
         return; /* quantize says which value still wants data */
     if (o->sample_count == 0) {
-        report_missing_forms(c, g, o, true);
+        keep_missing_float(c, g, o, true);
+        report_refusals(c, g);
         diag_error(c, DIAG_MODEL, NULL, "no calibration data: give -c");
         return;
     }

@@ -3,6 +3,8 @@
  * turned in place for its first reader; a reader that needs other integers gets its own copy. */
 #include "quant/quant.h"
 
+#include "lower/float.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -287,12 +289,17 @@ static void turn_states(Constants *k) {
     }
 }
 
-void quantize_constants(C *c, Graph *g) {
+void quantize_constants(C *c, Graph *g, const Options *o) {
     Constants k = {.c = c, .g = g, .original_count = g->value_count};
     k.original = NEW_ARRAY(c, Array *, g->value_count);
     for (Node *n = g->first; n; n = n->next) {
-        if (n->float_kept || n->fused || node_operand_count(n) == 0 || !constants_are_finite(&k, n))
+        if (n->float_kept || n->fused || node_operand_count(n) == 0)
             continue;
+        Diag *mark = c->last_diag;
+        if (!constants_are_finite(&k, n)) {
+            float_wanted(c, g, o, n, mark);
+            continue;
+        }
         turn_weight(&k, n);
         turn_bias(&k, n);
         raise_output(&k, n);

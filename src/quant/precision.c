@@ -1,5 +1,7 @@
-/* Pass precision: says which nodes stay in float and finds those that have no integer form while
- * all of them can still be reported together. */
+/* Pass precision: says which nodes stay in float: those that --precision names, and those that have
+ * no integer form. Where these may not or cannot be float, the passes go on as if they were, so
+ * that lower can report them together with all that it finds itself. */
+#include "lower/float.h"
 #include "passes/passes.h"
 #include "quant/quant.h"
 
@@ -16,45 +18,110 @@ static const char *op_bare_name(const Node *n) {
     return colons ? colons + 2 : name;
 }
 
+static void refuse(C *c, Graph *g, const Node *n, const char *message, const char *detail) {
+    Refusal *r = NEW(c, Refusal), **end = &g->refusal;
+    *r = (Refusal){.loc = n->loc, .message = message, .detail = detail};
+    if (!r->loc.node)
+        r->loc.node = n->name;
+    if (n->out_count > 0)
+        r->loc.output = type_text(c, &n->out[0]->type);
+    while (*end)
+        end = &(*end)->next;
+    *end = r;
+}
+
+static bool touches_float(const Node *n) {
+    bool yes = false;
+    for (int k = 0, count = node_operand_count(n); k < count; k++)
+        yes |= dtype_is_float(node_operand(n, k)->type.dtype);
+    for (int k = 0; k < n->out_count; k++)
+        yes |= dtype_is_float(n->out[k]->type.dtype);
+    return yes;
+}
+
+static void keep_float(C *c, Graph *g, Node *n, const char *reason) {
+    n->float_kept = true;
+    n->float_reason = reason;
+    if (!node_has_float_form(n))
+        refuse(c, g, n, c_format(c, "%s has no float form", op_bare_name(n)), reason);
+}
+
 /* A pointwise node may still become part of a table, so only `quantize` can judge it. */
 static bool has_form(const Node *n, bool pointwise_counts) {
     return n->op->lower || n->fused || n->float_kept || (pointwise_counts && n->op->map);
 }
 
-static void report_missing(C *c, const Node *n) {
-    Loc loc = n->loc;
-    if (!loc.node)
-        loc.node = n->name;
-    if (n->out_count > 0)
-        loc.output = type_text(c, &n->out[0]->type);
-    diag_error(c, DIAG_MODEL, &loc, "%s has no integer form", op_bare_name(n));
-    if (n->op->no_integer_form)
-        diag_detail(c, "%s", n->op->no_integer_form);
+static void keep_missing(C *c, Graph *g, Node *n, const Options *o) {
+    const char *why = n->op->no_integer_form;
+    if (o->allow_float && (node_has_float_form(n) || !why)) {
+        keep_float(c, g, n, why ? why : "no integer form");
+        return;
+    }
+    n->float_kept = true;
+    n->float_reason = why;
+    refuse(c, g, n,
+           c_format(c, "%s has no integer form%s", op_bare_name(n),
+                    o->allow_float ? ", nor one in float" : ""),
+           why);
 }
 
-void report_missing_forms(C *c, Graph *g, const Options *o, bool pointwise_counts) {
-    (void)o;
+void keep_missing_float(C *c, Graph *g, const Options *o, bool pointwise_counts) {
     for (Node *n = g->first; n; n = n->next)
         if (!has_form(n, pointwise_counts))
-            report_missing(c, n);
+            keep_missing(c, g, n, o);
 }
 
-static void keep_float(Node *n, const char *reason) {
-    n->float_kept = true;
-    n->float_reason = reason;
+void report_refusals(C *c, const Graph *g) {
+    for (const Refusal *r = g->refusal; r; r = r->next) {
+        diag_error(c, DIAG_MODEL, &r->loc, "%s", r->message);
+        if (r->detail)
+            diag_detail(c, "%s", r->detail);
+    }
 }
 
-static void apply_rules(C *c, Node *n, const Options *o) {
-    for (int i = 0; i < o->precision_count; i++) {
-        const PrecisionRule *rule = &o->precision[i];
-        const char *module = n->loc.module ? n->loc.module : "";
-        if (!glob_match(rule->pattern, n->name) && !glob_match(rule->pattern, module))
-            continue;
-        if (strcmp(rule->precision, "float") == 0)
-            keep_float(n, "asked for by --precision");
-        else if (strcmp(rule->precision, "int8") != 0)
-            diag_error(c, DIAG_USAGE, &n->loc, "precision %s for '%s' cannot be given",
-                       rule->precision, rule->pattern);
+/* ---- what is asked for ---------------------------------------------------------------------- */
+
+static bool stands_for(const Graph *g, const Node *n, const char *pattern) {
+    for (int i = 0; i < n->origins.count; i++) {
+        const ArchiveNode *a = &g->archive[n->origins.id[i]];
+        if (glob_match(pattern, a->name) || (a->module && glob_match(pattern, a->module)))
+            return true;
+    }
+    return false;
+}
+
+static bool rule_names(const Graph *g, const Node *n, const char *pattern) {
+    const char *module = n->loc.module ? n->loc.module : "";
+    return glob_match(pattern, n->name) || glob_match(pattern, module) || stands_for(g, n, pattern);
+}
+
+static void apply_rules(C *c, Graph *g, Node *n, const Options *o) {
+    const PrecisionRule *last = NULL;
+    for (int i = 0; i < o->precision_count; i++)
+        if (rule_names(g, n, o->precision[i].pattern))
+            last = &o->precision[i];
+    if (!last || strcmp(last->precision, "int8") == 0)
+        return;
+    if (strcmp(last->precision, "float") != 0)
+        diag_error(c, DIAG_USAGE, &n->loc, "precision %s for '%s' cannot be given", last->precision,
+                   last->pattern);
+    else if (touches_float(n))
+        keep_float(c, g, n, "asked for by --precision");
+}
+
+/* What an earlier run of the passes has found: by name, or, where the node did not exist yet, all
+ * that stand for the same nodes of the archive. */
+static void keep_found(C *c, Graph *g, const FloatNode *found) {
+    bool known = false;
+    for (Node *n = g->first; n; n = n->next)
+        known |= text_equal(n->name, found->name);
+    for (Node *n = g->first; n; n = n->next) {
+        bool same = known && text_equal(n->name, found->name);
+        for (int i = 0; !known && i < found->origins.count; i++)
+            for (int k = 0; k < n->origins.count; k++)
+                same |= n->origins.id[k] == found->origins.id[i];
+        if (same && !n->float_kept && touches_float(n))
+            keep_float(c, g, n, found->reason);
     }
 }
 
@@ -62,10 +129,9 @@ void pass_precision(C *c, Graph *g, const Options *o) {
     if (o->accuracy_budget_db > 0)
         diag_error(c, DIAG_USAGE, NULL,
                    "--accuracy-budget cannot be given: there are no int16 kernels for weights");
-    for (Node *n = g->first; n; n = n->next) {
-        apply_rules(c, n, o);
-        if (o->allow_float && !has_form(n, true))
-            keep_float(n, n->op->no_integer_form ? n->op->no_integer_form : "no integer form");
-    }
-    report_missing_forms(c, g, o, true);
+    for (Node *n = g->first; n; n = n->next)
+        apply_rules(c, g, n, o);
+    for (int i = 0; i < o->float_node_count; i++)
+        keep_found(c, g, &o->float_node[i]);
+    keep_missing_float(c, g, o, true);
 }

@@ -50,10 +50,17 @@ Grid *grid_symmetric_per_channel(C *c, const Array *weights, int axis, int bits)
 /* Pins the grids of the inputs that --input-scale names; wrong names and numbers are fatal. */
 void fix_input_grids(C *c, Graph *g, const Options *o);
 
-/* Records `<op> has no integer form` for every node without one. `pointwise_counts`: pointwise
- * nodes are let through, since they may still become part of a table. */
-void report_missing_forms(C *c, Graph *g, const Options *o, bool pointwise_counts);
+/* Every node without an integer form stays float; one that may not (no --allow-float) or cannot is
+ * noted in the graph's list of refusals, which pass lower reports with what it finds itself.
+ * `pointwise_counts`: pointwise nodes are let through, since they may still become part of a table.
+ */
+void keep_missing_float(C *c, Graph *g, const Options *o, bool pointwise_counts);
+void report_refusals(C *c, const Graph *g);
+/* Puts quantize and dequantize nodes between nodes that stay float and others. */
+void islands_bound(C *c, Graph *g, const Options *o);
+/* After that: will v never be integers? */
+bool value_stays_float(const Graph *g, const Value *v);
 /* Every constant that a kernel reads, as integers; activations have their grids. */
-void quantize_constants(C *c, Graph *g);
+void quantize_constants(C *c, Graph *g, const Options *o);
 
 #endif

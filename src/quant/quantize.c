@@ -369,8 +369,8 @@ static void give_grid(Sets *s, Value *v) {
                v->name);
 }
 
-static bool is_float_island(const Value *v) {
-    return v->def && v->def->float_kept;
+static bool wants_grid(const Sets *s, const Value *v) {
+    return varies(s, v) && !value_stays_float(s->g, v);
 }
 
 static void unite_rules(Sets *s) {
@@ -381,7 +381,8 @@ static void unite_rules(Sets *s) {
             apply_rules(s, n);
     }
     for (int i = 0; i < g->state_count; i++)
-        unite(s, g->state[i].before, g->state[i].after);
+        if (!value_stays_float(g, g->state[i].before))
+            unite(s, g->state[i].before, g->state[i].after);
     graph_index(g);
     for (Node *n = g->first; n; n = n->next)
         if (!n->float_kept && n->out_count == 1)
@@ -391,14 +392,14 @@ static void unite_rules(Sets *s) {
 static void give_grids(Sets *s) {
     Graph *g = s->g;
     for (int i = 0; i < g->input_count; i++)
-        if (g->input[i].kind == ARG_VALUE && varies(s, g->input[i].u.value))
+        if (g->input[i].kind == ARG_VALUE && wants_grid(s, g->input[i].u.value))
             give_grid(s, g->input[i].u.value);
     for (int i = 0; i < g->state_count; i++)
-        if (varies(s, g->state[i].before))
+        if (wants_grid(s, g->state[i].before))
             give_grid(s, g->state[i].before);
     for (Node *n = g->first; n; n = n->next)
         for (int k = 0; k < n->out_count; k++)
-            if (varies(s, n->out[k]) && !is_float_island(n->out[k]))
+            if (wants_grid(s, n->out[k]))
                 give_grid(s, n->out[k]);
 }
 
@@ -413,12 +414,13 @@ static void forget_calibration(Graph *g) {
 void pass_quantize(C *c, Graph *g, const Options *o) {
     graph_index(g);
     fix_input_grids(c, g, o);
+    keep_missing_float(c, g, o, false);
+    islands_bound(c, g, o);
     Sets s = {.c = c, .g = g, .o = o};
     sets_grow(&s);
     unite_rules(&s);
     give_grids(&s);
     if (diag_error_count(c) == 0)
-        quantize_constants(c, g);
-    report_missing_forms(c, g, o, false);
+        quantize_constants(c, g, o);
     forget_calibration(g);
 }
