@@ -185,7 +185,7 @@ CTN_FUNCTION float ctn_exp(float x) {
 /* 4 ulp */
 CTN_FUNCTION float ctn_expm1(float x) {
     if (ctn_abs(x) < 0.34f)
-        return x + ctn_exp_rest(x);
+        return x == 0.0f ? x : x + ctn_exp_rest(x);
     return ctn_exp(x) - 1.0f;
 }
 
@@ -448,7 +448,7 @@ CTN_FUNCTION float ctn_sin_small(float r) {
     p = p * z - 0.000198400638f;
     p = p * z + 0.00833333191f;
     p = p * z - 0.166666672f;
-    return r + p * z * r;
+    return r == 0.0f ? r : r + p * z * r; /* the sign of zero */
 }
 
 CTN_FUNCTION float ctn_cos_small(float r) {
@@ -572,7 +572,7 @@ CTN_FUNCTION float ctn_acos(float x) {
 
 /* ---- the error function --------------------------------------------------------------------- */
 
-/* erfc(x) for x >= 1/2: 6 ulp, results below 2^-126 are rounded twice. exp(-x^2) takes x^2 in two
+/* erfc(x) for x >= 1/2: 7 ulp, results below 2^-126 are rounded twice. exp(-x^2) takes x^2 in two
  * parts. */
 CTN_FUNCTION float ctn_erfc_high(float x) {
     if (!(x < 10.1f))
@@ -610,7 +610,7 @@ CTN_FUNCTION float ctn_erf(float x) {
     return ctn_is_nan(x) ? x : ctn_with_sign(1.0f - ctn_erfc_high(size), x);
 }
 
-/* 6 ulp */
+/* 7 ulp */
 CTN_FUNCTION float ctn_erfc(float x) {
     if (ctn_abs(x) <= 0.5f)
         return 1.0f - ctn_erf_small(x);

@@ -11,9 +11,12 @@ int32_t float_bits(double x) {
     return bits;
 }
 
-void call_floats(C *c, Call *call, uint32_t *field, const char *what, const Value *v) {
-    if (!v) {
-        call_absent(call, field);
+void call_floats(C *c, Call *call, uint32_t *field, const char *what, Value *v) {
+    if (!v || !v->constant) {
+        if (v)
+            call_in(call, field, v);
+        else
+            call_absent(call, field);
         return;
     }
     const Array *a = array_convert(c, v->constant, DT_F32);

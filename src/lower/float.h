@@ -11,8 +11,8 @@ const char *op_float_form(const Op *op);
 /* The calls of a node that stays float. */
 void lower_float(C *c, Graph *g, Node *n);
 int32_t float_bits(double x); /* of the nearest float32, as kernels' arguments carry it */
-/* A constant of float32 numbers, in logical order. */
-void call_floats(C *c, Call *call, uint32_t *field, const char *what, const Value *v);
+/* An operand of float32 numbers in logical order, such as a bias: constant, computed or absent. */
+void call_floats(C *c, Call *call, uint32_t *field, const char *what, Value *v);
 
 /* The row's pointwise function as a program (CtnFloatOp). False: the row has none. */
 bool program_exists(const Op *op);

@@ -648,16 +648,27 @@ static void conv3d_lower(C *c, Graph *g, Node *n) {
     call->macs = conv_macs(&v);
 }
 
+/* Weights that are computed, in the kernel's order. */
+static Value *weights_copy(C *c, Graph *g, Node *n, const Conv *v) {
+    Value *w = node_in(n, "weight"), *to = value_new(g, w->name, w->type);
+    int64_t from[MAX_RANK], stride[MAX_RANK], step = v->in_c / v->groups;
+    value_strides(w, from);
+    for (int d = w->type.rank - 1; d >= 2; d--) {
+        stride[d] = step;
+        step *= w->type.dim[d];
+    }
+    stride[1] = 1;
+    stride[0] = step;
+    lower_copy(c, g, n, w, 0, from, to, 0, stride, w->type.rank, w->type.dim);
+    return to;
+}
+
 static void conv_lower_float(C *c, Graph *g, Node *n) {
     Conv v;
     Value *w = node_in(n, "weight");
     if (!conv_read(c, n, &v))
         return;
-    if (!w->constant) {
-        diag_error(c, DIAG_MODEL, &n->loc,
-                   "a weight that is computed at run time has no float form here");
-        return;
-    }
+    Value *packed = w->constant ? NULL : weights_copy(c, g, n, &v);
     Call *call = call_new(c, g, n, CTN_KERNEL_conv_f32);
     CtnConvF32Args *a = call->args;
     a->batches = narrow(v.batch);
@@ -673,11 +684,15 @@ static void conv_lower_float(C *c, Graph *g, Node *n) {
         a->pad[d] = narrow(v.before[d]);
         a->dilation[d] = narrow(v.dilation[d]);
     }
-    const Array *real = array_convert(c, w->constant, DT_F32);
     call_in(call, &a->input, node_in(n, "input"));
     call_out(call, &a->output, n->out[0]);
-    call_const(call, &a->weights, "weight", DT_F32, weights_pack(c, &v, real->data, 4, false),
-               array_bytes(real), 4);
+    if (packed) {
+        call_in(call, &a->weights, packed);
+    } else {
+        const Array *real = array_convert(c, w->constant, DT_F32);
+        call_const(call, &a->weights, "weight", DT_F32, weights_pack(c, &v, real->data, 4, false),
+                   array_bytes(real), 4);
+    }
     call_floats(c, call, &a->bias, "bias", node_in(n, "bias"));
     call->macs = conv_macs(&v);
 }

@@ -297,15 +297,11 @@ static void norm_lower(C *c, Graph *g, Node *n) {
     store_table(c, call, &a->table, n);
 }
 
-/* A parameter in float: of a constant, or computed at run time and in logical order. */
 static void parameter_float(C *c, Call *call, const Node *n, const char *name, uint32_t *field) {
     Value *v = node_in(n, name);
-    if (!v || v->constant)
-        call_floats(c, call, field, name, v);
-    else if (value_order_is_identity(v))
-        call_in(call, field, v);
-    else
-        refuse(c, n, "a parameter is not in logical order, which has no float form");
+    if (v && !v->constant && !value_order_is_identity(v))
+        refuse(c, n, "a computed parameter is not in logical order, which has no float form");
+    call_floats(c, call, field, name, v);
 }
 
 static void norm_lower_float(C *c, Graph *g, Node *n) {

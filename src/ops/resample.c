@@ -320,6 +320,34 @@ static void grid_sampler_eval(C *c, Node *n) {
     }
 }
 
+/* theta times the places of the output's elements: [N, H * W, 3] x [N, 3, 2]. */
+static void affine_grid_decompose(C *c, Graph *g, Node *n) {
+    Value *theta = node_in(n, "theta");
+    int64_t size[4];
+    if (node_ints(n, "size", size, 4) != 4 || theta->type.rank != 3 ||
+        theta->type.dim[0] != size[0] || theta->type.dim[1] != 2 || theta->type.dim[2] != 3) {
+        movement_refuse(c, n, "theta %s: only grids of planes, [N, 2, 3], are known",
+                        shape_text(c, theta->type.rank, theta->type.dim));
+        return;
+    }
+    int64_t dim[2] = {size[2] * size[3], 3}, out[4] = {size[0], size[2], size[3], 2};
+    Array *place = array_new(c, DT_F32, 2, dim);
+    for (int64_t i = 0; i < dim[0]; i++)
+        for (int k = 0; k < 3; k++) {
+            int64_t extent = k == 0 ? size[3] : size[2], at = k == 0 ? i % size[3] : i / size[3];
+            double steps = (double)(node_bool(n, "align_corners") ? extent - 1 : extent);
+            double first = node_bool(n, "align_corners") ? -1 : -1 + 1 / steps;
+            array_set(place, i * 3 + k,
+                      k == 2      ? 1
+                      : steps > 0 ? first + 2 / steps * (double)at
+                                  : 0);
+        }
+    Value *turned = MAKE("aten::transpose.int", arg_value(theta), arg_int(1), arg_int(2));
+    Value *y =
+        MAKE("aten::matmul", arg_value(value_constant(g, "places", place)), arg_value(turned));
+    value_replace(g, n->out[0], MAKE("aten::view", arg_value(y), arg_ints(c, 4, out)));
+}
+
 /* ---- in float -------------------------------------------------------------------------------- */
 
 enum { LINEAR_TAPS = 2, CUBIC_TAPS = 4 };
@@ -444,6 +472,9 @@ static const Op rows[] = {
      .eval = bicubic2d_eval,
      .lower_float = bicubic2d_lower_float,
      .no_integer_form = "use bilinear or nearest"},
+    {.schema = "aten::affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> "
+               "Tensor",
+     COMPOSITE(affine_grid_decompose)},
     SAMPLES_GRID("aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int "
                  "padding_mode, bool align_corners) -> Tensor"),
     SAMPLES_GRID("aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int "

@@ -260,13 +260,15 @@ static const Op rows[] = {
      .shape = strided_scatter_shape,
      .eval = strided_scatter_eval,
      .quant = {.out = {Q_ACT}},
-     .lower = box_scatter_lower},
+     .lower = box_scatter_lower,
+     .lower_float = box_scatter_lower},
     {.schema = "corten::flat_scatter(Tensor self, Tensor src, int[] size, int[] stride, int "
                "offset) -> Tensor",
      .shape = strided_scatter_shape,
      .eval = strided_scatter_eval,
      .quant = {.out = {Q_ACT}},
-     .lower = flat_scatter_lower},
+     .lower = flat_scatter_lower,
+     .lower_float = flat_scatter_lower},
     {.schema = "aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, "
                "SymInt? end=None, SymInt step=1) -> Tensor",
      COMPOSITE(slice_scatter_decompose)},

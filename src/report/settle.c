@@ -52,6 +52,14 @@ static bool is_last_live_origin(const Graph *g, const Node *n, int id) {
     return true;
 }
 
+/* A node that stays float and stands, with others perhaps, for the archive node. */
+static const Node *float_node(const Graph *g, int id) {
+    for (const Node *n = g->first; n; n = n->next)
+        if (n->float_kept && !is_plumbing(n) && origins_have(&n->origins, id))
+            return n;
+    return NULL;
+}
+
 static const char *numeric_of(const Node *n) {
     if (n->out_count == 0)
         return "none";
@@ -73,7 +81,10 @@ static void settle(Graph *g, int id) {
         a->reason = "nothing reads it";
         return;
     }
-    a->numeric = numeric_of(n);
+    const Node *real = float_node(g, id);
+    a->numeric = real ? "float" : numeric_of(n);
+    if (real)
+        a->reason = real->float_reason;
     if (n->fused)
         a->fate = FATE_FUSED;
     else if (!has_call(g, id))
