@@ -204,7 +204,7 @@ static void fixture_run(C *c, void *user) {
     if (f->skipped)
         return;
     const Cpu *cpu = cpu_find("cortex-m4");
-    PrecisionRule all = {"*", "float"};
+    PrecisionRule all = {.pattern = "*", .precision = "float"};
     Options options = {.cpu = cpu,
                        .isa = cpu->isa,
                        .observer = OBSERVER_MINMAX,
