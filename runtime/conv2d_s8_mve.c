@@ -7,101 +7,30 @@
 #if defined(__ARM_FEATURE_MVE) || defined(CTN_EMULATE)
 #include "ctn.h"
 #include "loop.h"
-#include "pair_s8_mve.h"
+#include "pair_layer_mve.h"
 #include "vector_mve.h"
 
 typedef struct {
     const CtnConv2dS8Args *a;
     const int8_t *image;
-    CtnPair pair; /* as the whole groups need it */
-    CtnPairBlock *run;
+    CtnPairLayer pairs;
     int8_t *scratch;
-    int32_t run_bytes, window; /* of a padded run; of a padded window */
-    int32_t group, rest;       /* bytes of a packed group; channels beyond whole groups */
+    int32_t run_bytes; /* of a run with its padding */
 } Layer;
 
 static Layer layer_of(const CtnConv2dS8Args *a, const CtnFrame *frame) {
-    Layer l = {.a = a, .scratch = ctn_at(frame, a->scratch)};
-    CtnPair *p = &l.pair;
+    Layer l = {.a = a, .scratch = ctn_at(frame, a->scratch), .pairs = {.channels = a->out_c}};
+    int32_t runs = a->gathered ? 1 : a->kernel_h;
     int32_t taps = a->gathered ? a->kernel_h * a->kernel_w : a->kernel_w;
-    int32_t chunks = (taps * a->in_c + 15) / 16;
-    l.run_bytes = chunks * 16;
-    p->segments = a->gathered ? 1 : a->kernel_h;
-    l.window = p->segments * l.run_bytes;
-    l.group = l.window * 4 + CTN_PAIR_PARAMETERS;
-    l.rest = a->out_c & 3;
-    ctn_pair_chunks(p, chunks);
-    p->weights = ctn_at(frame, a->weights);
-    p->weights_end = p->weights + a->out_c / 4 * l.group;
-    p->in_step = 2 * a->stride_w * a->in_c;
-    p->out_step = 2 * a->out_c - (a->out_c & ~3);
-    p->table = ctn_at(frame, a->table);
-    int32_t first = p->table ? a->clamp_min : 0; /* what the table's first entry stands for */
-    p->zero_point = a->output_zero_point - first;
-    p->clamp_min = a->clamp_min - first;
-    p->clamp_max = a->clamp_max - first;
-    int relu = a->output_zero_point == -128 && a->clamp_min == -128 && a->clamp_max == 127;
-    if (p->segments == 1)
-        l.run = p->table ? ctn_pair_table_one_mve
-                : relu   ? ctn_pair_relu_one_mve
-                         : ctn_pair_exact_one_mve;
-    else
-        l.run = p->table ? ctn_pair_table_mve : relu ? ctn_pair_relu_mve : ctn_pair_exact_mve;
+    ctn_pair_windows(&l.pairs, runs, taps * a->in_c, a->stride_w * a->in_c, a->out_c);
+    ctn_pair_weights(&l.pairs, ctn_at(frame, a->weights));
+    ctn_pair_end(&l.pairs, a->output_zero_point, a->clamp_min, a->clamp_max,
+                 ctn_at(frame, a->table), runs == 1);
+    l.run_bytes = l.pairs.window / runs;
     return l;
 }
 
-/* The channels beyond whole groups go through four bytes of their own. */
-static void run_rest(const Layer *l, CtnPair p, int8_t *out0, int8_t *out1) {
-    int32_t whole = l->a->out_c & ~3;
-    p.weights = p.weights_end;
-    p.weights_end += l->group;
-    for (int32_t left = p.pairs; left > 0; left--) {
-        int8_t four[2][4];
-        p.pairs = 1;
-        p.out0 = four[0];
-        p.out1 = four[1];
-        l->run(&p);
-        for (int32_t c = 0; c < l->rest; c++) {
-            out0[whole + c] = four[0][c];
-            out1[whole + c] = four[1][c];
-        }
-        p.in0 += p.in_step;
-        p.in1 += p.in_step;
-        out0 += 2 * l->a->out_c;
-        out1 += 2 * l->a->out_c;
-    }
-}
-
-/* `pairs` pairs from a first one; out1 may be out0. */
-static void run_pairs(Layer *l, const int8_t *in0, const int8_t *in1, int32_t skip, int8_t *out0,
-                      int8_t *out1, int32_t pairs) {
-    CtnPair *p = &l->pair;
-    p->in0 = in0;
-    p->in1 = in1;
-    p->skip = skip;
-    p->out0 = out0;
-    p->out1 = out1;
-    p->pairs = pairs;
-    if (p->weights != p->weights_end)
-        l->run(p);
-    if (l->rest)
-        run_rest(l, *p, out0, out1);
-}
-
 /* ---- strips -------------------------------------------------------------------------------- */
-
-/* An output row from rows that lie `row_bytes` apart. */
-static void run_row(Layer *l, const int8_t *in, int32_t row_bytes, int8_t *out) {
-    const CtnConv2dS8Args *a = l->a;
-    int32_t step = a->stride_w * a->in_c, skip = row_bytes - l->run_bytes, last = a->out_w - 1;
-    if (a->out_w > 1)
-        run_pairs(l, in, in + step, skip, out, out + a->out_c, a->out_w / 2);
-    if (a->out_w & 1) {
-        in += last * step;
-        out += last * a->out_c;
-        run_pairs(l, in, in, skip, out, out, 1);
-    }
-}
 
 static void run_strips(Layer *l, int8_t *output) {
     const CtnConv2dS8Args *a = l->a;
@@ -122,10 +51,12 @@ static void run_strips(Layer *l, int8_t *output) {
         int32_t rows_below = a->in_h - 1 - (y0 + (a->kernel_h - 1) * a->dilation_h);
         if (a->pad_left == 0 && strip.width <= a->in_w && y0 >= 0 && rows_below >= 0 &&
             slack + rows_below * row >= 0) {
-            run_row(l, l->image + y0 * row, a->dilation_h * row, output);
+            ctn_pair_row(&l->pairs, l->image + y0 * row, a->dilation_h * row - l->run_bytes, output,
+                         a->out_w);
         } else {
             ctn_strip_mve(&strip, y0, l->scratch);
-            run_row(l, l->scratch, strip.width * a->in_c, output);
+            ctn_pair_row(&l->pairs, l->scratch, strip.width * a->in_c - l->run_bytes, output,
+                         a->out_w);
         }
     }
 }
@@ -190,14 +121,14 @@ static void gather(const Layer *l, int32_t pixel, int8_t *to) {
 
 static void run_gathered(Layer *l, int8_t *output) {
     int32_t pixels = l->a->out_h * l->a->out_w, size = l->a->out_c;
-    int8_t *second = l->scratch + l->window + 16;
+    int8_t *second = l->scratch + l->pairs.window + 16;
     for (int32_t i = 0; i < pixels; i += 2, output += 2 * size) {
         int32_t two = i + 1 < pixels;
         gather(l, i, l->scratch);
         if (two)
             gather(l, i + 1, second);
-        run_pairs(l, l->scratch, two ? second : l->scratch, 0, output, output + (two ? size : 0),
-                  1);
+        ctn_pair_run(&l->pairs, l->scratch, two ? second : l->scratch, 0, output,
+                     output + (two ? size : 0), 1);
     }
 }
 

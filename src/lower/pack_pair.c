@@ -3,6 +3,7 @@
  * zeros, the input's zero point folded into the bias. */
 #include "lower/packing.h"
 #include "pair_s8_mve.h"
+#include "reach.h"
 
 #include <string.h>
 
@@ -61,15 +62,29 @@ static int64_t scratch_bytes(const CtnConv2dS8Args *a, int64_t window) {
     return a->kernel_h * width * a->in_c + VECTOR;
 }
 
-/* One group: weights by run, chunk and channel, then its parameters. */
-static int8_t *pack_group(const Call *call, int first, int runs, int run, int8_t *to) {
-    const CtnConv2dS8Args *a = call->args;
-    const int8_t *weights = call_data(call, &a->weights), *shift = call_data(call, &a->shift);
-    const int32_t *bias = call_data(call, &a->bias);
-    const int32_t *multiplier = call_data(call, &a->multiplier);
+typedef struct { /* channel-major weights, `filter` bytes a channel */
+    const int8_t *weights, *shift;
+    const int32_t *bias, *multiplier;
+    int channels, input_zero_point;
+    int64_t filter;
+} Source;
+
+static Source source_of(const Call *call) {
+    const CtnConv2dS8Args *a = call->args; /* the transposed kernel has the same fields */
+    return (Source){.weights = call_data(call, &a->weights),
+                    .shift = call_data(call, &a->shift),
+                    .bias = call_data(call, &a->bias),
+                    .multiplier = call_data(call, &a->multiplier),
+                    .channels = a->out_c,
+                    .input_zero_point = a->input_zero_point,
+                    .filter = (int64_t)a->kernel_h * a->kernel_w * a->in_c};
+}
+
+/* One group: weights by run, chunk and channel, then its parameters; `to` is zeroed. */
+static int8_t *pack_group(const Source *s, int first, int runs, int run, int8_t *to) {
     int32_t parameter[3][GROUP] = {{0}, {0}, {-1, -1, -1, -1}};
-    for (int c = 0; c < GROUP && first + c < a->out_c; c++) {
-        const int8_t *from = weights + (int64_t)(first + c) * runs * run;
+    for (int c = 0; c < GROUP && first + c < s->channels; c++) {
+        const int8_t *from = s->weights + (first + c) * s->filter;
         int64_t sum = 0;
         for (int r = 0; r < runs; r++)
             for (int i = 0; i < run; i++) {
@@ -77,13 +92,34 @@ static int8_t *pack_group(const Call *call, int first, int runs, int run, int8_t
                 to[((r * chunks_of(run) + i / VECTOR) * GROUP + c) * VECTOR + i % VECTOR] = w;
                 sum += w;
             }
-        parameter[0][c] = (int32_t)((bias ? bias[first + c] : 0) - sum * a->input_zero_point);
-        parameter[1][c] = multiplier[first + c];
-        parameter[2][c] = shift[first + c];
+        parameter[0][c] = (int32_t)((s->bias ? s->bias[first + c] : 0) - sum * s->input_zero_point);
+        parameter[1][c] = s->multiplier[first + c];
+        parameter[2][c] = s->shift[first + c];
     }
     to += runs * chunks_of(run) * GROUP * VECTOR;
     memcpy(to, parameter, sizeof parameter);
     return to + sizeof parameter;
+}
+
+static int64_t packed_bytes(const Source *s, int runs, int run) {
+    int64_t groups = (s->channels + GROUP - 1) / GROUP;
+    return groups * ((int64_t)runs * chunks_of(run) * VECTOR * GROUP + CTN_PAIR_PARAMETERS);
+}
+
+static int8_t *pack_all(const Source *s, int runs, int run, int8_t *to) {
+    for (int first = 0; first < s->channels; first += GROUP)
+        to = pack_group(s, first, runs, run, to);
+    return to;
+}
+
+static void set_packed(Call *call, const int8_t *packed, int64_t bytes, int64_t scratch) {
+    CtnConv2dS8Args *a = call->args;
+    call_const(call, &a->weights, "packed", DT_I8, packed, bytes, 4);
+    call_absent(call, &a->bias);
+    call_absent(call, &a->multiplier);
+    call_absent(call, &a->shift);
+    if (scratch > 0)
+        call_scratch(call, &a->scratch, scratch, 16);
 }
 
 void pack_conv2d_pairs(C *c, Graph *g, Call *call) {
@@ -95,19 +131,61 @@ void pack_conv2d_pairs(C *c, Graph *g, Call *call) {
         a->in_h = a->out_h = a->batches = 1;
     }
     a->gathered = gathering_pays(a);
+    Source s = source_of(call);
     int runs = a->gathered ? 1 : a->kernel_h;
     int run = a->kernel_h * a->kernel_w * a->in_c / runs;
-    int groups = (a->out_c + GROUP - 1) / GROUP;
-    int64_t window = (int64_t)runs * chunks_of(run) * VECTOR;
-    int64_t bytes = groups * (window * GROUP + CTN_PAIR_PARAMETERS);
-    int8_t *packed = c_calloc(c, (size_t)bytes, 1), *to = packed;
-    for (int i = 0; i < groups; i++)
-        to = pack_group(call, i * GROUP, runs, run, to);
-    call_const(call, &a->weights, "packed", DT_I8, packed, bytes, 4);
-    call_absent(call, &a->bias);
-    call_absent(call, &a->multiplier);
-    call_absent(call, &a->shift);
-    int64_t scratch = scratch_bytes(a, window);
-    if (scratch > 0)
-        call_scratch(call, &a->scratch, scratch, 16);
+    int64_t bytes = packed_bytes(&s, runs, run);
+    int8_t *packed = c_calloc(c, (size_t)bytes, 1);
+    pack_all(&s, runs, run, packed);
+    set_packed(call, packed, bytes, scratch_bytes(a, (int64_t)runs * chunks_of(run) * VECTOR));
+}
+
+/* ---- transposed ---------------------------------------------------------------------------- */
+
+/* The filter of the taps that reach one pair of remainders, in the order in which the kernel
+ * gathers them; a single zero where none does. */
+static Source reached(C *c, const Call *call, const CtnReach *down, const CtnReach *across) {
+    const CtnConvTranspose2dS8Args *a = call->args;
+    Source s = source_of(call);
+    const int8_t *from = s.weights;
+    int64_t filter = s.filter, taps = (int64_t)down->count * across->count;
+    s.filter = taps > 0 ? taps * a->in_c : 1;
+    int8_t *to = c_calloc(c, (size_t)s.channels, (size_t)s.filter);
+    s.weights = to;
+    for (int o = 0; taps > 0 && o < s.channels; o++)
+        for (int i = 0; i < down->count; i++)
+            for (int j = 0; j < across->count; j++, to += a->in_c) {
+                int64_t tap = (int64_t)(down->tap + i * down->tap_step) * a->kernel_w +
+                              across->tap + j * across->tap_step;
+                memcpy(to, from + o * filter + tap * a->in_c, (size_t)a->in_c);
+            }
+    return s;
+}
+
+bool conv_transpose2d_pairs(const Call *call) {
+    const CtnConvTranspose2dS8Args *a = call->args;
+    return a->groups == 1 && (int64_t)a->out_c * a->stride_w < 1 << 16 &&
+           shifts_right(call, &a->shift, a->out_c);
+}
+
+void pack_conv_transpose2d_pairs(C *c, Graph *g, Call *call) {
+    CtnConvTranspose2dS8Args *a = call->args;
+    (void)g;
+    Text stream = text_new(c);
+    int64_t largest = 0;
+    for (int row = 0; row < a->stride_h; row++)
+        for (int column = 0; column < a->stride_w; column++) {
+            CtnReach down =
+                ctn_reach(row, a->kernel_h, a->stride_h, a->dilation_h, a->pad_top, a->out_h);
+            CtnReach across =
+                ctn_reach(column, a->kernel_w, a->stride_w, a->dilation_w, a->pad_left, a->out_w);
+            Source s = reached(c, call, &down, &across);
+            int64_t bytes = packed_bytes(&s, 1, (int)s.filter);
+            int8_t *packed = c_calloc(c, (size_t)bytes, 1);
+            pack_all(&s, 1, (int)s.filter, packed);
+            text_add_bytes(&stream, packed, (size_t)bytes);
+            largest = s.filter > largest ? s.filter : largest;
+        }
+    set_packed(call, (const int8_t *)stream.data, (int64_t)stream.length,
+               2 * (largest + 2 * VECTOR));
 }
