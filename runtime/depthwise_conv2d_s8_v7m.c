@@ -10,16 +10,24 @@ typedef struct {
     int32_t bytes; /* of a channel */
 } Channels;
 
-static void channel_of(void *user, const CtnTapsBlock *block, int32_t channel) {
+static void run(CtnTaps *taps, void *user) {
     Channels *c = user;
-    c->taps.weights = c->stream + channel * c->bytes;
-    c->taps.block = *block;
-    c->taps.block.output += channel;
-    ctn_taps_4_v7m(&c->taps);
+    c->taps.block = taps->block;
+    c->taps.weights = c->stream;
+    int32_t input = 0, left = 0; /* output channels that are left of the input channel before */
+    for (int32_t i = taps->channels; i > 0; i--) {
+        if (left-- == 0) {
+            ctn_taps_expand(taps, input++);
+            left = taps->per_input - 1;
+        }
+        ctn_taps_4_v7m(&c->taps);
+        c->taps.weights += c->bytes;
+        c->taps.block.output++;
+    }
 }
 
 void ctn_depthwise_conv2d_s8_v7m(const CtnDepthwiseConv2dS8Args *a, const CtnFrame *frame) {
-    static const CtnTapsLevel level = {0, 23, ctn_taps_expand_v7m, channel_of};
+    static const CtnTapsLevel level = {0, 23, ctn_taps_expand_v7m, run};
     const int8_t *table = ctn_at(frame, a->table);
     uint32_t rest = (uint32_t)(a->kernel_h * a->kernel_w) - 1;
     Channels c = {.stream = ctn_at(frame, a->weights),

@@ -34,13 +34,16 @@ typedef struct {
     int32_t place[CTN_TAPS_BLOCK]; /* of the positions in an output line; some may be the same */
 } CtnTapsBlock;
 
+typedef struct CtnTaps CtnTaps;
+
+/* What a level adds; `user` is its own. */
 typedef struct {
     uint32_t base, shift;
     /* Two words for each row from four activations at `from` + offset[]. */
     void (*expand)(const int8_t *from, const int32_t *offset, uint32_t *to,
                    const CtnTapsRows *rows);
-    /* The outputs of a block in one channel; block->output is the first channel's. */
-    void (*channel)(void *user, const CtnTapsBlock *block, int32_t channel);
+    /* All channels of a block, its output that of the first: calls ctn_taps_expand for each. */
+    void (*run)(CtnTaps *taps, void *user);
 } CtnTapsLevel;
 
 /* Do runs go along the height? */
@@ -59,6 +62,21 @@ static inline int32_t ctn_taps_lines(const CtnTapsAxis *line, const CtnTapsAxis 
 }
 
 void ctn_taps_axes(const CtnDepthwiseConv2dS8Args *a, CtnTapsAxis *line, CtnTapsAxis *run);
+
+struct CtnTaps {
+    const CtnTapsLevel *level;
+    CtnTapsAxis line, run;
+    int32_t channels, per_input, zero_point;
+    uint32_t *strip, *middle; /* the first line of the strip that lies in the image */
+    int32_t *offset;          /* [run.kernel][CTN_TAPS_BLOCK] from `from` */
+    int32_t edges;            /* are some of them in the padding? then they are less -1 */
+    const int8_t *image, *from;
+    CtnTapsRows rows;
+    CtnTapsBlock block;
+};
+
+/* The strip of an input channel. */
+void ctn_taps_expand(const CtnTaps *taps, int32_t channel);
 void ctn_taps_run(const CtnTapsLevel *level, void *user, const CtnDepthwiseConv2dS8Args *a,
                   const CtnFrame *frame);
 

@@ -2,8 +2,58 @@
 #include "lower/factors.h"
 #include "fix.h"
 
+static int64_t magnitude(int64_t v) {
+    return v < 0 ? -v : v;
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/* Is the short store exact for these sums? */
+static bool store_is_exact(const Factor *f, int32_t zero_point) {
+    int64_t sum = larger(magnitude(f->low), magnitude(f->high));
+    if (sum >= 1 << 30 || f->multiplier < 0 || f->right_shift < 1 ||
+        f->right_shift > FACTOR_SHIFT_MAX)
+        return false;
+    int64_t t = magnitude(ctn_mul_high((int32_t)sum, f->multiplier)) + 1;
+    return t + (magnitude(2LL * zero_point + 1) << f->right_shift) < (int64_t)1 << 31;
+}
+
+static int32_t stored(const Columns *k, int64_t channel, int64_t sum) {
+    int32_t q = ctn_requantize((int32_t)sum, k->multiplier[channel], k->shift[channel]);
+    return ctn_clamp(q + k->output_zero_point, -512, 511);
+}
+
+/* An output that hardly depends on its inputs, with a large bias and a small factor: all its sums
+ * give one value v, or from some sum on the next one. Any factors that step there will do: half of
+ * the sum, moved so that the step is where v is rounded up, and a shift beyond the range. */
+static bool factor_of_step(const Columns *k, int64_t channel, Factor *f) {
+    int32_t v = stored(k, channel, f->low);
+    if (stored(k, channel, f->high) > v + 1)
+        return false;
+    int64_t below = f->low, step = f->high + 1; /* the least sum that gives v + 1 */
+    while (below + 1 < step) {
+        int64_t middle = below + (step - below) / 2;
+        if (stored(k, channel, middle) > v)
+            step = middle;
+        else
+            below = middle;
+    }
+    f->right_shift = 1;
+    while ((int64_t)1 << f->right_shift < f->high - f->low + 2)
+        f->right_shift++;
+    int64_t scaled = (int64_t)v - k->output_zero_point;
+    int64_t boundary = (2 * scaled + 1) * ((int64_t)1 << (f->right_shift - 1)) + (scaled < 0);
+    int64_t move = 2 * boundary - 1 - step;
+    f->multiplier = 1 << 30;
+    f->bias += move;
+    f->low += move;
+    f->high += move;
+    return store_is_exact(f, k->output_zero_point);
+}
+
 bool column_factor(const Columns *k, int64_t channel, int32_t offset, Factor *f) {
-    const int64_t limit = (int64_t)1 << 30;
     int64_t bias = k->bias ? k->bias[channel] : 0, sum = 0;
     f->low = f->high = bias;
     for (int64_t i = 0; i < k->depth; i++) {
@@ -13,18 +63,14 @@ bool column_factor(const Columns *k, int64_t channel, int32_t offset, Factor *f)
         f->high += least < most ? most : least;
         sum += w;
     }
-    int32_t multiplier = k->multiplier[channel], shift = k->shift[channel];
     f->bias = bias - (k->input_zero_point + offset) * sum;
-    f->multiplier = multiplier;
-    f->right_shift = -shift;
-    if (f->low <= -limit || f->high >= limit || multiplier < 0)
-        return false;
-    if (multiplier == 0 || (shift <= 0 && ctn_requantize((int32_t)f->low, multiplier, shift) == 0 &&
-                            ctn_requantize((int32_t)f->high, multiplier, shift) == 0)) {
-        f->multiplier = 0;
-        f->right_shift = 1;
-    }
-    return f->right_shift >= 1 && f->right_shift <= FACTOR_SHIFT_MAX;
+    f->multiplier = k->multiplier[channel];
+    f->right_shift = -k->shift[channel];
+    if (store_is_exact(f, k->output_zero_point))
+        return true;
+    bool fits = f->low > INT32_MIN && f->high < INT32_MAX && f->multiplier >= 0 &&
+                f->right_shift >= 0 && f->right_shift <= 31;
+    return fits && factor_of_step(k, channel, f);
 }
 
 bool columns_fit(const Columns *k) {
@@ -64,7 +110,8 @@ bool conv2d_columns(const Call *call, Columns *k) {
                    .channels = a->out_c,
                    .depth = (int64_t)a->kernel_h * a->kernel_w * (a->in_c / a->groups),
                    .depth_step = 1,
-                   .input_zero_point = a->input_zero_point};
+                   .input_zero_point = a->input_zero_point,
+                   .output_zero_point = a->output_zero_point};
     k->channel_step = k->depth;
     return k->weights && k->multiplier && k->shift;
 }
@@ -79,6 +126,7 @@ bool linear_columns(const Call *call, Columns *k) {
                    .depth = a->depth,
                    .channel_step = a->depth,
                    .depth_step = 1,
-                   .input_zero_point = a->input_zero_point};
+                   .input_zero_point = a->input_zero_point,
+                   .output_zero_point = a->output_zero_point};
     return k->weights && k->multiplier && k->shift;
 }

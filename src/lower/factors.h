@@ -21,12 +21,12 @@ typedef struct {
     const int8_t *shift;
     int64_t channels, depth;
     int64_t channel_step, depth_step; /* between weights */
-    int32_t input_zero_point;
+    int32_t input_zero_point, output_zero_point;
 } Columns;
 
 /* The factors of one channel for activations that are given as q + offset. False if the sum does
- * not stay within 2^30 or the shift is not one to the right; a factor so small that every sum gives
- * the zero point becomes 0. */
+ * not stay within 2^30 or the shift is not one to the right, unless the output hardly depends on
+ * the sum. Results are those of sums of low..high saturated to at most 10 bits. */
 bool column_factor(const Columns *k, int64_t channel, int32_t offset, Factor *f);
 bool columns_fit(const Columns *k);
 /* A clamp that is not the saturation of 8 bits becomes a table. */

@@ -13,7 +13,8 @@ static bool depthwise_columns(const Call *call, Columns *k) {
                    .depth = (int64_t)a->kernel_h * a->kernel_w,
                    .channel_step = 1,
                    .depth_step = a->out_c,
-                   .input_zero_point = a->input_zero_point};
+                   .input_zero_point = a->input_zero_point,
+                   .output_zero_point = a->output_zero_point};
     return k->weights && k->multiplier && k->shift;
 }
 
@@ -44,7 +45,7 @@ static void finish_call(Call *call, const void *stream, int64_t bytes) {
     call_absent(call, &a->multiplier);
     call_absent(call, &a->shift);
     store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
-    call_scratch(call, &a->scratch, rows * run.kernel * 8, 8);
+    call_scratch(call, &a->scratch, (16 + rows * 8) * run.kernel, 4);
 }
 
 static int8_t *put_word(int8_t *to, int64_t value) {
