@@ -58,9 +58,10 @@ static void run_body(C *c, Session *s) {
     if (in_float)
         samples = samples_real(c, &samples, g, m.planned);
     Simulator *simulator = in_float ? NULL : simulator_new(c, g);
-    outputs_write(c, s, g, &samples, run_each(c, g, &samples, simulator));
-    if (simulator)
+    Array ***outputs = run_each(c, g, &samples, simulator);
+    if (simulator) /* before anything can unwind */
         simulator_free(simulator);
+    outputs_write(c, s, g, &samples, outputs);
 }
 
 int corten_run(const CortenOptions *o) {

@@ -7,18 +7,21 @@
 
 #include "import/pt2.h"
 
-/* The name becomes that of C files and functions: no keyword, and no header of the C library. */
+/* The name becomes that of C files and functions: no keyword, and no header of the C library
+ * or of the runtime. */
 static const char *identifier(C *c, const char *stem) {
     static const char *const reserved[] = {
-        "auto",     "break",  "case",   "char",     "const",     "continue", "default",  "do",
-        "double",   "else",   "enum",   "extern",   "float",     "for",      "goto",     "if",
-        "inline",   "int",    "long",   "register", "restrict",  "return",   "short",    "signed",
-        "sizeof",   "static", "struct", "switch",   "typedef",   "union",    "unsigned", "void",
-        "volatile", "while",  "assert", "complex",  "ctype",     "errno",    "fenv",     "inttypes",
-        "iso646",   "limits", "locale", "math",     "setjmp",    "signal",   "stdarg",   "stdbool",
-        "stddef",   "stdint", "stdio",  "stdlib",   "string",    "tgmath",   "threads",  "time",
-        "uchar",    "wchar",  "wctype", "main",     "bool",      "true",     "false",    "class",
-        "new",      "delete", "this",   "template", "namespace", "operator", "private",  "public",
+        "auto",    "break",  "case",     "char",    "const",    "continue",  "default",
+        "do",      "double", "else",     "enum",    "extern",   "float",     "for",
+        "goto",    "if",     "inline",   "int",     "long",     "register",  "restrict",
+        "return",  "short",  "signed",   "sizeof",  "static",   "struct",    "switch",
+        "typedef", "union",  "unsigned", "void",    "volatile", "while",     "assert",
+        "complex", "ctype",  "errno",    "fenv",    "inttypes", "iso646",    "limits",
+        "locale",  "math",   "setjmp",   "signal",  "stdarg",   "stdbool",   "stddef",
+        "stdint",  "stdio",  "stdlib",   "string",  "tgmath",   "threads",   "time",
+        "uchar",   "wchar",  "wctype",   "main",    "bool",     "true",      "false",
+        "class",   "new",    "delete",   "this",    "template", "namespace", "operator",
+        "private", "public", "ctn",      "arm_mve", "arm_acle",
     };
     char *name = c_strdup(c, *stem ? stem : "model");
     for (char *s = name; *s; s++) {

@@ -59,8 +59,10 @@ static _Noreturn void tool_failed(const Chip *chip, const char *tool, int code, 
               package_of(tool));
     if (code == PROCESS_TIMEOUT)
         fatal(c, DIAG_TOOL, NULL, "%s did not end in time", tool);
-    fatal(c, DIAG_TOOL, NULL, "%s failed with code %d\n%.*s", tool, code,
-          (int)(bytes > 4000 ? 4000 : bytes), said);
+    diag_error(c, DIAG_TOOL, NULL, "%s failed with code %d", tool, code);
+    diag_detail(c, "%.*s", (int)(bytes > 4000 ? 4000 : bytes), said);
+    diag_stop_if_errors(c);
+    abort();
 }
 
 static void run_tool(const Chip *chip, const Words *words) {

@@ -34,7 +34,8 @@ static const Array *images(void) {
 static Array *some(const Array *a, int first, int count, int leading, const int64_t *dims,
                    DType dtype) {
     int64_t dim[MAX_RANK], size = array_count(a) / a->dim[0];
-    memcpy(dim, dims, (size_t)leading * sizeof *dims);
+    for (int d = 0; d < leading; d++)
+        dim[d] = dims[d];
     for (int d = 1; d < a->rank; d++)
         dim[leading + d - 1] = a->dim[d];
     Array *b = array_new(flow_c(), dtype, leading + a->rank - 1, dim);

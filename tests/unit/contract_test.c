@@ -284,6 +284,22 @@ static void names_of_an_archive_stay_inside_of_comments(void **state) {
     assert_says(file_text(flow_text("%s/names.h", out)), "int broken");
 }
 
+static void any_file_name_becomes_a_usable_identifier(void **state) {
+    (void)state;
+    static const char *const stems[] = {"my model-v1.2", "2x", "int", "main", "ctn", "weights"};
+    static const char *const names[] = {"my_model_v1_2", "model_2x",  "model_int",
+                                        "model_main",    "model_ctn", "weights"};
+    for (size_t i = 0; i < COUNT_OF(stems); i++) {
+        const char *model = flow_path("%s.pt2", stems[i]), *out = flow_path("stem %zu", i);
+        assert_code(flow_shell("cp pains/one_pixel.pt2 '%s'", model), 0);
+        assert_non_null(flow_compiled(model, "pains/one_pixel.npz", "cortex-m0plus", out));
+        assert_code(flow_shell("cd '%s' && cc -std=c11 -Wall -Wextra -Werror -Iruntime -I. "
+                               "-fsyntax-only %s.c",
+                               out, names[i]),
+                    0);
+    }
+}
+
 static void header_is_c_plus_plus_too(void **state) {
     (void)state;
     if (!flow_has("c++"))
@@ -803,6 +819,7 @@ int main(void) {
         cmocka_unit_test(edited_report_removes_nothing_outside_of_its_folder),
         cmocka_unit_test(failing_second_compile_leaves_the_first),
         cmocka_unit_test(names_of_an_archive_stay_inside_of_comments),
+        cmocka_unit_test(any_file_name_becomes_a_usable_identifier),
         cmocka_unit_test(header_is_c_plus_plus_too),
         cmocka_unit_test(init_macro_refuses_an_array_that_is_too_small),
         cmocka_unit_test(report_has_every_key_and_every_node_once),
