@@ -419,8 +419,11 @@ static Call *call_at(const Graph *g, int index) {
 
 static const int heights[] = {16, 8, 4, 2, 1}; /* of a step, in rows of the last output */
 
-static bool worth_cutting(const Strip *chain, int height) {
-    return 2 * height <= chain->row[chain->call_count - 1].out_h;
+/* A row at a time costs kernels that work on pairs of pixels or keep lines a fifth and more: only
+ * who asks for memory by --ram gets it. */
+static bool worth_cutting(const Plan *p, const Strip *chain, int height) {
+    return 2 * height <= chain->row[chain->call_count - 1].out_h &&
+           (height > 1 || p->options->ram_limit > 0);
 }
 
 /* Of all chains around the peak: the one under which the least lives at once, among equals the one
@@ -435,7 +438,7 @@ static bool best_chain(Plan *p, int64_t *best, Strip *out) {
                 break; /* a longer one would hold the same hindrance */
             for (size_t h = 0; h < COUNT_OF(heights); h++) {
                 chain.rows = heights[h];
-                int64_t bytes = worth_cutting(&chain, heights[h]) ? peak_with(p, &chain) : *best;
+                int64_t bytes = worth_cutting(p, &chain, heights[h]) ? peak_with(p, &chain) : *best;
                 if (bytes >= *best)
                     continue;
                 *best = bytes;
@@ -458,7 +461,7 @@ static void relax(Plan *p, int i) {
     for (size_t h = 0; heights[h] > strip.rows; h++) {
         Strip tall = strip;
         tall.rows = heights[h];
-        if (worth_cutting(&tall, heights[h]) && peak_with(p, &tall) <= p->least)
+        if (worth_cutting(p, &tall, heights[h]) && peak_with(p, &tall) <= p->least)
             strip.rows = heights[h]; /* ends the loop: heights fall */
     }
     if (without <= p->least)
