@@ -97,6 +97,23 @@ class Stream(nn.Module):
         return self.best + 0, y
 
 
+class Functions(nn.Module):
+    """Every function that programs have, for a run wholly in float."""
+
+    def forward(self, x, y):
+        wide = x * 3000 - 1500
+        return torch.stack([
+            torch.exp(x * 4 - 2), torch.expm1(x - 0.5), torch.log(x), torch.log2(x), torch.log10(x),
+            torch.log1p(x), torch.tanh(x * 4 - 2), torch.sigmoid(x * 8 - 4), torch.erf(x * 4 - 2),
+            torch.erfc(x * 4 - 2), torch.sin(wide), torch.cos(wide), torch.tan(x), torch.asin(x),
+            torch.acos(x), torch.atan(x * 8 - 4), torch.sinh(x), torch.cosh(x), torch.asinh(wide),
+            torch.acosh(x + 1), torch.atanh(x), torch.pow(x, y), torch.atan2(x - 0.5, y),
+            torch.fmod(wide, y + 3), torch.remainder(wide, y + 3), torch.sqrt(x), torch.rsqrt(x),
+            torch.round(wide), torch.floor(wide), F.gelu(x * 4 - 2), F.mish(x * 4 - 2),
+            F.softplus(x * 4 - 2), torch.where(x > y, x, y), F.elu(x - 0.5),
+        ])
+
+
 def cases():
     yield "bicubic", Bicubic(), [torch.randn(1, 3, 8, 8)]
     yield "spatial_transformer", SpatialTransformer(), [torch.randn(1, 3, 8, 8)]
@@ -104,6 +121,7 @@ def cases():
     yield "computed_weight", Slopes(), [torch.randn(1, 4, 5, 5), torch.randn(4, 8)]
     yield "two_kinds", Kinds(), [torch.randn(2, 8)]
     yield "stream", Stream(), [torch.randn(1, 4)]
+    yield "functions", Functions(), [torch.rand(64) * 0.98 + 0.01, torch.randn(64)]
 
 
 def main():

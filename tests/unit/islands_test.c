@@ -20,8 +20,9 @@ static const struct {
     {"bicubic", {"upsample_bicubic2d"}},  {"spatial_transformer", {"grid_sampler"}},
     {"best_scores", {"topk", "argsort"}}, {"computed_weight", {"conv2d_1"}},
     {"two_kinds", {"sort", "softmax"}},   {"stream", {"sort", "sort_1"}},
+    {"functions", {NULL}}, /* has integer forms: for runs wholly in float */
 };
-enum { MODELS = sizeof models / sizeof *models };
+enum { FLOAT_MODELS = sizeof models / sizeof *models, MODELS = FLOAT_MODELS - 1 };
 
 static CortenOptions options_for(const char *name, const char *cpu, const char *suffix) {
     const char **data = c_alloc(flow_c(), sizeof *data);
@@ -100,7 +101,7 @@ static const char *all_float_file(void) {
 
 static void a_model_asked_to_be_float_equals_torch(void **state) {
     (void)state;
-    for (int m = 0; m < MODELS; m++) {
+    for (int m = 0; m < FLOAT_MODELS; m++) {
         CortenOptions o = options_for(models[m].name, "cortex-m4", "float");
         o.precision_file = all_float_file();
         assert_code(flow_run(corten_compile, o), 0);
@@ -152,7 +153,9 @@ static int run_on_chip(const char *cpu) {
         return 77;
     int wrong = 0;
     for (int m = 0; m < MODELS; m++)
-        wrong += compare_on(cpu, models[m].name, false) + compare_on(cpu, models[m].name, true);
+        wrong += compare_on(cpu, models[m].name, false);
+    for (int m = 0; m < FLOAT_MODELS; m++)
+        wrong += compare_on(cpu, models[m].name, true);
     return wrong > 0;
 }
 
