@@ -114,6 +114,46 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
             INT(rhs_column_stride) INT(lhs_zero_point) INT(rhs_zero_point) INT(output_zero_point)  \
                 INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
+/* Between activations of 8 and 16 bits, weights int8: as the kernels named _s8, with 64-bit sums,
+ * one rounding half up (wide.h) and no tables. *_bytes: 1 or 2, the width of that operand; int16
+ * has zero point 0. shift <= 14. conv2d_s16 is also depthwise. */
+#define CTN_LINEAR_S16_FIELDS(REF, INT, INTS)                                                      \
+    REF(input)                                                                                     \
+    REF(output)                                                                                    \
+    REF(weights)                                                                                   \
+    REF(bias)                                                                                      \
+    REF(multiplier)                                                                                \
+    REF(shift) INT(rows) INT(depth) INT(columns) INT(input_bytes) INT(output_bytes)                \
+        INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
+#define CTN_CONV2D_S16_FIELDS(REF, INT, INTS)                                                      \
+    REF(input)                                                                                     \
+    REF(output)                                                                                    \
+    REF(weights)                                                                                   \
+    REF(bias)                                                                                      \
+    REF(multiplier)                                                                                \
+    REF(shift) INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c)         \
+        INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left)         \
+            INT(dilation_h) INT(dilation_w) INT(groups) INT(input_bytes) INT(output_bytes)         \
+                INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
+#define CTN_MATMUL_S16_FIELDS(REF, INT, INTS)                                                      \
+    REF(lhs)                                                                                       \
+    REF(rhs)                                                                                       \
+    REF(output)                                                                                    \
+    INTS(batch, 4)                                                                                 \
+    INTS(lhs_batch_stride, 4) INTS(rhs_batch_stride, 4) INT(rows) INT(depth) INT(columns)          \
+        INT(lhs_row_stride) INT(lhs_depth_stride) INT(rhs_depth_stride) INT(rhs_column_stride)     \
+            INT(lhs_bytes) INT(rhs_bytes) INT(output_bytes) INT(lhs_zero_point)                    \
+                INT(rhs_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)              \
+                    INT(clamp_min) INT(clamp_max)
+#define CTN_REDUCE_SUM_S16_FIELDS(REF, INT, INTS)                                                  \
+    REF(input)                                                                                     \
+    REF(output)                                                                                    \
+    INTS(dim, 6)                                                                                   \
+    INTS(in_stride, 6)                                                                             \
+    INTS(reduced, 6) INTS(reduced_stride, 6) INT(input_bytes) INT(output_bytes)                    \
+        INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)     \
+            INT(clamp_max)
+
 /* Elementwise with broadcasting: output is contiguous over dim[0..5] (outermost first, padded with
  * ones in front), operands have element strides (0 broadcasts).
  * add: design section 7; a negative multiplier subtracts. */
@@ -304,6 +344,25 @@ typedef enum {
             INT(pad_right) INT(include_padding) INT(divisor) INT(input_zero_point)                 \
                 INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
+/* max: 16 bits in and out. avg: 8 or 16 bits in and out, the mean
+ * of q - input_zero_point in steps of 2^-16 times multiplier and shift. */
+#define CTN_MAX_POOL2D_S16_FIELDS(REF, INT, INTS)                                                  \
+    REF(input)                                                                                     \
+    REF(output)                                                                                    \
+    INT(batches)                                                                                   \
+    INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w)            \
+        INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w)     \
+            INT(clamp_min) INT(clamp_max)
+#define CTN_AVG_POOL2D_S16_FIELDS(REF, INT, INTS)                                                  \
+    REF(input)                                                                                     \
+    REF(output)                                                                                    \
+    INT(batches)                                                                                   \
+    INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w)            \
+        INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(pad_bottom) INT(pad_right)      \
+            INT(include_padding) INT(divisor) INT(input_bytes) INT(output_bytes)                   \
+                INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)            \
+                    INT(clamp_min) INT(clamp_max)
+
 /* Sum over reduced dims of (q - input_zero_point), requantized (a mean has 1/count in its
  * multiplier). Output contiguous over dim[0..5]; in_stride its strides in the input. */
 #define CTN_REDUCE_SUM_S8_FIELDS(REF, INT, INTS)                                                   \
@@ -336,6 +395,10 @@ typedef enum {
     REF(mask)                                                                                      \
     INT(rows) INT(row_size) INT(mask_rows) INT(mask_hides) INT(multiplier) INT(shift)              \
         INT(diff_min) INT(output_zero_point) INT(output_multiplier) INT(output_shift)
+
+/* masked_softmax_s8 from and to 8 or 16 bits. */
+#define CTN_SOFTMAX_S16_FIELDS(REF, INT, INTS)                                                     \
+    CTN_MASKED_SOFTMAX_S8_FIELDS(REF, INT, INTS) INT(input_bytes) INT(output_bytes)
 
 /* log_softmax over rows of row_size contiguous values: exponentials as in softmax_s8;
  * (q - max) is scaled by ratio_multiplier and ratio_shift, the logarithm of the sum in Q5.26 by
@@ -631,6 +694,13 @@ typedef enum {
     KERNEL(conv_transpose2d_s8, ConvTranspose2dS8, CTN_CONV_TRANSPOSE2D_S8_FIELDS)                 \
     KERNEL(linear_s8, LinearS8, CTN_LINEAR_S8_FIELDS)                                              \
     KERNEL(matmul_s8, MatmulS8, CTN_MATMUL_S8_FIELDS)                                              \
+    KERNEL(linear_s16, LinearS16, CTN_LINEAR_S16_FIELDS)                                           \
+    KERNEL(conv2d_s16, Conv2dS16, CTN_CONV2D_S16_FIELDS)                                           \
+    KERNEL(matmul_s16, MatmulS16, CTN_MATMUL_S16_FIELDS)                                           \
+    KERNEL(max_pool2d_s16, MaxPool2dS16, CTN_MAX_POOL2D_S16_FIELDS)                                \
+    KERNEL(avg_pool2d_s16, AvgPool2dS16, CTN_AVG_POOL2D_S16_FIELDS)                                \
+    KERNEL(reduce_sum_s16, ReduceSumS16, CTN_REDUCE_SUM_S16_FIELDS)                                \
+    KERNEL(softmax_s16, SoftmaxS16, CTN_SOFTMAX_S16_FIELDS)                                        \
     KERNEL(add_s8, AddS8, CTN_ADD_S8_FIELDS)                                                       \
     KERNEL(add_s16, AddS16, CTN_ADD_S16_FIELDS)                                                    \
     KERNEL(mul_s8, MulS8, CTN_MUL_S8_FIELDS)                                                       \

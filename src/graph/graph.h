@@ -144,6 +144,7 @@ struct Value {
                            (NULL: zeros); it is no constant */
     Grid *grid;         /* quantization; NULL: not (yet) quantized */
     Observed *observed; /* NULL before calibrate */
+    int bits;           /* 8 or 16 if asked for by --precision; 0: quantize decides */
     int factor_axis;    /* pass equalize made the channels along this axis larger than the */
     int factor_count;   /* model's own, each by its factor; 0: it did not */
     double *factor;
@@ -354,9 +355,12 @@ enum {
     OP_ASSERTS = 1 << 7,          /* checks only: vanishes */
     OP_CREATES = 1 << 8,          /* no varying operand: always folded */
     OP_EFFECT_FREE_IDENTITY = 1 << 9, /* output equals operand 0: clone, detach, dropout */
-    OP_ANY_ORDER = 1 << 10, /* lower takes operands in any physical order, through strides; without
-                               it (and without map, OP_MOVES_DATA, OP_CHANNELS_LAST) they come in
-                               logical order */
+    OP_ANY_ORDER = 1 << 10,  /* lower takes operands in any physical order, through strides; without
+                                it (and without map, OP_MOVES_DATA, OP_CHANNELS_LAST) they come in
+                                logical order */
+    OP_WIDE_IN = 1 << 12,    /* reads int8 or int16 activations, whatever it writes */
+    OP_WIDE_OUT = 1 << 13,   /* writes int8 or int16, whatever it reads */
+    OP_WIDE_ALIKE = 1 << 14, /* int16 where all it reads and writes is int16 */
     OP_LOGICAL_OUTPUT = 1 << 11 /* with OP_ANY_ORDER: the outputs are written in logical order,
                                    whatever order the operands have */
 };

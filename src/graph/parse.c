@@ -265,6 +265,8 @@ static void parse_value_attributes(Parser *p, Value *v) {
             v->observed = parse_observed(p, v);
         else if (scan_attribute(s, "scaled"))
             parse_factors(p, v);
+        else if (scan_attribute(s, "bits"))
+            v->bits = scan_int(s, 8, 16) == 16 ? 16 : 8;
         else if (scan_attribute(s, "unstored"))
             v->unstored = true;
         else if (scan_attribute(s, "order"))

@@ -173,6 +173,8 @@ static void print_value(Printer *p, const Value *v) {
         print_observed(p, v->observed);
     if (v->factor_count)
         print_factors(p, v);
+    if (v->bits)
+        text_add(p->t, " bits %d", v->bits);
     if (v->unstored)
         text_add(p->t, " unstored");
     print_order(p, v);

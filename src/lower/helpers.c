@@ -38,6 +38,17 @@ int32_t value_zero_point(const Value *v) {
     return v->grid->part[0].zero_point;
 }
 
+static bool value_is_wide(const Value *v) {
+    return v->grid && value_storage(v) == DT_I16;
+}
+
+bool node_is_wide(const Node *n) {
+    bool wide = value_is_wide(node_result(n));
+    for (int k = 0, count = node_operand_count(n); k < count; k++)
+        wide = wide || value_is_wide(node_operand(n, k));
+    return wide;
+}
+
 static void grid_limits(const Grid *grid, double *low, double *high) {
     int bits = grid->bits == 4 ? 8 : grid->bits;
     *high = ldexp(1, bits - 1) - 1;

@@ -66,6 +66,8 @@ const Variant *variant_choose(const Call *call, const char *isa);
 void multiplier_from(double real, int32_t *multiplier, int32_t *shift);
 double value_scale(const Value *v); /* of the first part; bug if it has none */
 int32_t value_zero_point(const Value *v);
+/* Does it read or write an int16 activation? */
+bool node_is_wide(const Node *n);
 /* The clamp that the store of node n applies, on the grid of the value it writes first: the
  * grid's range, narrowed by a fused clamp. */
 void store_clamp(const Node *n, int32_t *min, int32_t *max);

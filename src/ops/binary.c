@@ -260,7 +260,7 @@ static void decompose_lerp(C *c, Graph *g, Node *n) {
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
-#define FUSES OP_FUSES_CLAMP | OP_FUSES_TABLE
+#define FUSES OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_WIDE_ALIKE
 #define SUM(name) .traits = FUSES, .map = map_##name, .lower = lower_add
 #define SUM_SCALAR(name) .map = map_##name##_scalar, .lower = lower_add
 #define PRODUCT .traits = FUSES, .map = map_mul, .lower = lower_mul
@@ -339,21 +339,27 @@ static const Op rows[] = {
      .shape = shape_float_power,
      BY_TABLE2(pow_of_scalar)},
     {.schema = "aten::maximum(Tensor self, Tensor other) -> Tensor",
+     .traits = OP_WIDE_ALIKE,
      .map = map_maximum,
      .lower = lower_maximum},
     {.schema = "aten::max.other(Tensor self, Tensor other) -> Tensor",
+     .traits = OP_WIDE_ALIKE,
      .map = map_maximum,
      .lower = lower_maximum},
     {.schema = "aten::fmax(Tensor self, Tensor other) -> Tensor",
+     .traits = OP_WIDE_ALIKE,
      .map = map_fmax,
      .lower = lower_maximum},
     {.schema = "aten::minimum(Tensor self, Tensor other) -> Tensor",
+     .traits = OP_WIDE_ALIKE,
      .map = map_minimum,
      .lower = lower_minimum},
     {.schema = "aten::min.other(Tensor self, Tensor other) -> Tensor",
+     .traits = OP_WIDE_ALIKE,
      .map = map_minimum,
      .lower = lower_minimum},
     {.schema = "aten::fmin(Tensor self, Tensor other) -> Tensor",
+     .traits = OP_WIDE_ALIKE,
      .map = map_fmin,
      .lower = lower_minimum},
     {.schema = "aten::copysign.Tensor(Tensor self, Tensor other) -> Tensor",

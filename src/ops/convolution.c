@@ -602,6 +602,27 @@ static int64_t conv_macs(const Conv *v) {
     return v->batch * places * v->out_c * (v->in_c / v->groups) * volume(v->kernel);
 }
 
+/* Between widths, and int16: one kernel for any groups. */
+static void conv2d_lower_wide(C *c, Graph *g, Node *n, const Conv *v) {
+    Value *x = node_in(n, "input");
+    if (v->transposed) {
+        diag_error(c, DIAG_MODEL, &n->loc, "a transposed convolution has no int16 form");
+        return;
+    }
+    const int8_t *packed = weights_pack(c, v, node_in(n, "weight")->constant->data, 1, false);
+    Call *call = call_new(c, g, n, CTN_KERNEL_conv2d_s16);
+    CtnConv2dS16Args *a = call->args;
+    CONV_FIELDS(a, v, n);
+    a->groups = narrow(v->groups);
+    a->input_bytes = dtype_size(value_storage(x));
+    a->output_bytes = dtype_size(value_storage(node_result(n)));
+    call_in(call, &a->input, x);
+    call_out(call, &a->output, node_result(n));
+    call_weights(c, call, n, v->out_c, packed, type_count(&node_in(n, "weight")->type),
+                 (WeightFields){&a->weights, &a->bias, &a->multiplier, &a->shift});
+    call->macs = conv_macs(v);
+}
+
 static void conv2d_lower(C *c, Graph *g, Node *n) {
     Conv v;
     Value *w = node_in(n, "weight");
@@ -610,6 +631,10 @@ static void conv2d_lower(C *c, Graph *g, Node *n) {
     bool depthwise = !v.transposed && v.groups == v.in_c && v.groups > 1;
     int8_t *packed = weights_pack(c, &v, w->constant->data, 1, depthwise);
     Call *call;
+    if (node_is_wide(n)) {
+        conv2d_lower_wide(c, g, n, &v);
+        return;
+    }
     if (depthwise) {
         call = call_new(c, g, n, CTN_KERNEL_depthwise_conv2d_s8);
         CtnDepthwiseConv2dS8Args *a = call->args;
@@ -700,9 +725,9 @@ static void conv_lower_float(C *c, Graph *g, Node *n) {
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 #define CONV_COMPOSITE .shape = conv_shape, .eval = conv_eval, .decompose = conv_decompose
+#define CONV_TRAITS (OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_CHANNELS_LAST)
 #define CONV_CORE                                                                                  \
-    .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_CHANNELS_LAST, .shape = conv_shape,             \
-    .eval = conv_eval,                                                                             \
+    .shape = conv_shape, .eval = conv_eval,                                                        \
     .quant = {.in = {Q_ACT, Q_WEIGHT, Q_BIAS}, .out = {Q_ACT}, .weight_axis = 0},                  \
     .lower_float = conv_lower_float
 
@@ -756,15 +781,18 @@ static const Op rows[] = {
     {.schema = "corten::conv2d(Tensor input, Tensor weight, Tensor? bias, int[2] stride, int[4] "
                "padding, int[2] dilation, int groups) -> Tensor",
      CONV_CORE,
+     .traits = CONV_TRAITS | OP_WIDE_IN | OP_WIDE_OUT,
      .lower = conv2d_lower},
     {.schema = "corten::conv3d(Tensor input, Tensor weight, Tensor? bias, int[3] stride, int[6] "
                "padding, int[3] dilation, int groups) -> Tensor",
      CONV_CORE,
+     .traits = CONV_TRAITS,
      .lower = conv3d_lower},
     /* Weight [out_c][in_c / groups][kernel]; the end of the padding is less the output padding. */
     {.schema = "corten::conv_transpose2d(Tensor input, Tensor weight, Tensor? bias, int[2] stride, "
                "int[4] padding, int[2] dilation, int groups) -> Tensor",
      CONV_CORE,
+     .traits = CONV_TRAITS,
      .lower = conv2d_lower},
 };
 

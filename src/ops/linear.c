@@ -80,10 +80,33 @@ static void linear_eval(C *c, Node *n) {
                bias ? 1.0f : 0.0f, y, columns);
 }
 
+static void linear_lower_wide(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "input"), *w = node_in(n, "weight");
+    Call *call = call_new(c, g, n, CTN_KERNEL_linear_s16);
+    CtnLinearS16Args *a = call->args;
+    a->rows = (int32_t)dims_count(x->type.rank - 1, x->type.dim);
+    a->depth = (int32_t)w->type.dim[1];
+    a->columns = (int32_t)w->type.dim[0];
+    a->input_bytes = dtype_size(value_storage(x));
+    a->output_bytes = dtype_size(value_storage(node_result(n)));
+    a->input_zero_point = value_zero_point(x);
+    a->output_zero_point = value_zero_point(n->out[0]);
+    store_clamp(n, &a->clamp_min, &a->clamp_max);
+    call_in(call, &a->input, x);
+    call_out(call, &a->output, node_result(n));
+    call_weights(c, call, n, w->type.dim[0], w->constant->data, type_count(&w->type),
+                 (WeightFields){&a->weights, &a->bias, &a->multiplier, &a->shift});
+    call->macs = (int64_t)a->rows * a->depth * a->columns;
+}
+
 static void linear_lower(C *c, Graph *g, Node *n) {
     Value *x = node_in(n, "input"), *w = node_in(n, "weight");
     if (!weights_are_int8(c, n, w))
         return;
+    if (node_is_wide(n)) {
+        linear_lower_wide(c, g, n);
+        return;
+    }
     Call *call = call_new(c, g, n, CTN_KERNEL_linear_s8);
     CtnLinearS8Args *a = call->args;
     a->rows = (int32_t)dims_count(x->type.rank - 1, x->type.dim);
@@ -216,10 +239,9 @@ static void matmul_sizes(C *c, const Node *n, CtnMatmulS8Args *a) {
     a->depth = (int32_t)lhs->type.dim[lhs->type.rank - 1];
 }
 
-static void matmul_lower(C *c, Graph *g, Node *n) {
+/* ... and the numbers. */
+static void matmul_fill(C *c, Node *n, CtnMatmulS8Args *a) {
     Value *lhs = node_in(n, "lhs"), *rhs = node_in(n, "rhs");
-    Call *call = call_new(c, g, n, CTN_KERNEL_matmul_s8);
-    CtnMatmulS8Args *a = call->args;
     matmul_sizes(c, n, a);
     a->lhs_zero_point = value_zero_point(lhs);
     a->rhs_zero_point = value_zero_point(rhs);
@@ -227,8 +249,55 @@ static void matmul_lower(C *c, Graph *g, Node *n) {
     multiplier_from(value_scale(lhs) * value_scale(rhs) / value_scale(n->out[0]), &a->multiplier,
                     &a->shift);
     store_clamp(n, &a->clamp_min, &a->clamp_max);
+}
+
+static void matmul_lower_wide(C *c, Graph *g, Node *n) {
+    Value *lhs = node_in(n, "lhs"), *rhs = node_in(n, "rhs");
+    Call *call = call_new(c, g, n, CTN_KERNEL_matmul_s16);
+    CtnMatmulS16Args *a = call->args;
+    CtnMatmulS8Args narrow = {0};
+    matmul_fill(c, n, &narrow);
+    for (int k = 0; k < MATMUL_BATCHES; k++) {
+        a->batch[k] = narrow.batch[k];
+        a->lhs_batch_stride[k] = narrow.lhs_batch_stride[k];
+        a->rhs_batch_stride[k] = narrow.rhs_batch_stride[k];
+    }
+    a->rows = narrow.rows;
+    a->depth = narrow.depth;
+    a->columns = narrow.columns;
+    a->lhs_row_stride = narrow.lhs_row_stride;
+    a->lhs_depth_stride = narrow.lhs_depth_stride;
+    a->rhs_depth_stride = narrow.rhs_depth_stride;
+    a->rhs_column_stride = narrow.rhs_column_stride;
+    a->lhs_bytes = dtype_size(value_storage(lhs));
+    a->rhs_bytes = dtype_size(value_storage(rhs));
+    a->output_bytes = dtype_size(value_storage(node_result(n)));
+    a->lhs_zero_point = narrow.lhs_zero_point;
+    a->rhs_zero_point = narrow.rhs_zero_point;
+    a->output_zero_point = narrow.output_zero_point;
+    a->multiplier = narrow.multiplier;
+    a->shift = narrow.shift;
+    a->clamp_min = narrow.clamp_min;
+    a->clamp_max = narrow.clamp_max;
+    if (a->shift > 14)
+        diag_error(c, DIAG_MODEL, &n->loc,
+                   "matrix product: the result's scale is too fine for its operands'");
     call_in(call, &a->lhs, lhs);
     call_in(call, &a->rhs, rhs);
+    call_out(call, &a->output, node_result(n));
+    call->macs = type_count(&n->out[0]->type) * a->depth;
+}
+
+static void matmul_lower(C *c, Graph *g, Node *n) {
+    if (node_is_wide(n)) {
+        matmul_lower_wide(c, g, n);
+        return;
+    }
+    Call *call = call_new(c, g, n, CTN_KERNEL_matmul_s8);
+    CtnMatmulS8Args *a = call->args;
+    matmul_fill(c, n, a);
+    call_in(call, &a->lhs, node_in(n, "lhs"));
+    call_in(call, &a->rhs, node_in(n, "rhs"));
     call_out(call, &a->output, node_result(n));
     store_table(c, call, &a->table, n);
     call_absent(call, &a->scratch);
@@ -582,14 +651,15 @@ static const Op rows[] = {
                "Tensor",
      COMPOSITE(bilinear_decompose)},
     {.schema = "corten::linear(Tensor input, Tensor weight, Tensor? bias) -> Tensor",
-     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE,
+     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_WIDE_IN | OP_WIDE_OUT,
      .shape = linear_shape,
      .eval = linear_eval,
      .quant = {.in = {Q_ACT, Q_WEIGHT, Q_BIAS}, .out = {Q_ACT}, .weight_axis = 0},
      .lower = linear_lower,
      .lower_float = linear_lower_float},
     {.schema = "corten::matmul(Tensor lhs, Tensor rhs) -> Tensor",
-     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_ANY_ORDER | OP_LOGICAL_OUTPUT,
+     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_ANY_ORDER | OP_LOGICAL_OUTPUT | OP_WIDE_IN |
+               OP_WIDE_OUT,
      .shape = matmul_shape,
      .eval = matmul_eval,
      .quant = {.in = {Q_ACT, Q_ACT}, .out = {Q_ACT}},

@@ -550,8 +550,24 @@ static void indices3d_eval(C *c, Node *n) {
         (a)->pad_left = (int32_t)(p)->before[1];                                                   \
     } while (0)
 
+static void max_lower_wide(C *c, Graph *g, Node *n, const Pool *p) {
+    Call *call = call_new(c, g, n, CTN_KERNEL_max_pool2d_s16);
+    CtnMaxPool2dS16Args *a = call->args;
+    POOL_SIZES(a, p);
+    POOL_WINDOW(a, p);
+    a->dilation_h = (int32_t)p->dilation[0];
+    a->dilation_w = (int32_t)p->dilation[1];
+    store_clamp(n, &a->clamp_min, &a->clamp_max);
+    call_in(call, &a->input, node_in(n, "input"));
+    call_out(call, &a->output, node_result(n));
+}
+
 static void max_lower(C *c, Graph *g, Node *n) {
     Pool p = pool_read(n);
+    if (node_is_wide(n)) {
+        max_lower_wide(c, g, n, &p);
+        return;
+    }
     Call *call = call_new(c, g, n, CTN_KERNEL_max_pool2d_s8);
     CtnMaxPool2dS8Args *a = call->args;
     POOL_SIZES(a, &p);
@@ -565,9 +581,34 @@ static void max_lower(C *c, Graph *g, Node *n) {
     call_absent(call, &a->scratch);
 }
 
+static void avg_lower_wide(C *c, Graph *g, Node *n, const Pool *p) {
+    Value *x = node_in(n, "input");
+    Call *call = call_new(c, g, n, CTN_KERNEL_avg_pool2d_s16);
+    CtnAvgPool2dS16Args *a = call->args;
+    POOL_SIZES(a, p);
+    POOL_WINDOW(a, p);
+    a->pad_bottom = (int32_t)p->after[0];
+    a->pad_right = (int32_t)p->after[1];
+    a->include_padding = node_bool(n, "count_include_pad");
+    a->input_bytes = dtype_size(value_storage(x));
+    a->output_bytes = dtype_size(value_storage(node_result(n)));
+    a->input_zero_point = value_zero_point(x);
+    a->output_zero_point = value_zero_point(n->out[0]);
+    multiplier_from(value_scale(x) / value_scale(n->out[0]) / 65536, &a->multiplier, &a->shift);
+    if (a->shift > 14)
+        diag_error(c, DIAG_MODEL, &n->loc, "a mean's scale is too fine for its operand's");
+    store_clamp(n, &a->clamp_min, &a->clamp_max);
+    call_in(call, &a->input, x);
+    call_out(call, &a->output, node_result(n));
+}
+
 static void avg_lower(C *c, Graph *g, Node *n) {
     Pool p = pool_read(n);
     const Value *x = node_in(n, "input");
+    if (node_is_wide(n)) {
+        avg_lower_wide(c, g, n, &p);
+        return;
+    }
     Call *call = call_new(c, g, n, CTN_KERNEL_avg_pool2d_s8);
     CtnAvgPool2dS8Args *a = call->args;
     POOL_SIZES(a, &p);
@@ -672,9 +713,8 @@ static void adaptive_indices_lower_float(C *c, Graph *g, Node *n) {
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-#define POOL_CORE                                                                                  \
-    .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_CHANNELS_LAST,                                  \
-    .quant = {.in = {Q_ACT}, .out = {Q_SAME}}
+#define POOL_CORE .quant = {.in = {Q_ACT}, .out = {Q_SAME}}
+#define POOL_TRAITS (OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_CHANNELS_LAST)
 
 static const Op rows[] = {
     {.schema = "aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] "
@@ -724,6 +764,7 @@ static const Op rows[] = {
     {.schema = "corten::max_pool2d(Tensor input, int[2] kernel_size, int[2] stride, int[4] "
                "padding, int[2] dilation) -> Tensor",
      POOL_CORE,
+     .traits = POOL_TRAITS | OP_WIDE_ALIKE,
      .shape = pool_shape,
      .eval = max_eval,
      .lower = max_lower,
@@ -739,7 +780,7 @@ static const Op rows[] = {
     /* Windows may stick out beyond the padding; what does is not counted. */
     {.schema = "corten::avg_pool2d(Tensor input, int[2] kernel_size, int[2] stride, int[4] "
                "padding, int[2] output_size, bool count_include_pad) -> Tensor",
-     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_CHANNELS_LAST,
+     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_CHANNELS_LAST | OP_WIDE_IN | OP_WIDE_OUT,
      .quant = {.in = {Q_ACT}, .out = {Q_ACT}},
      .shape = pool_shape,
      .eval = avg_eval,
@@ -748,6 +789,7 @@ static const Op rows[] = {
     /* Window i of n covers floor(i * in / n) .. ceil((i + 1) * in / n) - 1. */
     {.schema = "corten::adaptive_pool2d(Tensor input, int[2] output_size, bool maximum) -> Tensor",
      POOL_CORE,
+     .traits = POOL_TRAITS,
      .shape = pool_shape,
      .eval = adaptive_eval,
      .lower = adaptive_lower,

@@ -176,6 +176,7 @@ static const Op rows[] = {
      DEQUANTIZE},
     /* The same real numbers on the output's own grid. */
     {.schema = "corten::requantize(Tensor input) -> Tensor",
+     .traits = OP_WIDE_IN | OP_WIDE_OUT,
      .map = map_identity,
      .lower = lower_requantize},
 };

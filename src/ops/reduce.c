@@ -227,10 +227,36 @@ static bool is_wide_integer(const Value *x) {
     return !x->grid && (x->type.dtype == DT_I32 || x->type.dtype == DT_I64);
 }
 
+static void sum_lower_wide(C *c, Graph *g, Node *n, Value *x) {
+    Dims d = own_dims(c, n);
+    Loop kept, reduced;
+    loops_physical(n, &d, &kept, &reduced);
+    Call *call = call_new(c, g, n, CTN_KERNEL_reduce_sum_s16);
+    CtnReduceSumS16Args *a = call->args;
+    if (!loop_pack(&kept, a->dim, a->in_stride) ||
+        !loop_pack(&reduced, a->reduced, a->reduced_stride))
+        too_many_dims(c, n);
+    a->input_bytes = dtype_size(value_storage(x));
+    a->output_bytes = dtype_size(value_storage(node_result(n)));
+    a->input_zero_point = value_zero_point(x);
+    a->output_zero_point = value_zero_point(n->out[0]);
+    multiplier_from(node_double(n, "factor") * value_scale(x) / value_scale(n->out[0]),
+                    &a->multiplier, &a->shift);
+    if (a->shift > 14)
+        diag_error(c, DIAG_MODEL, &n->loc, "a sum's scale is too fine for its operand's");
+    store_clamp(n, &a->clamp_min, &a->clamp_max);
+    call_in(call, &a->input, x);
+    call_out(call, &a->output, node_result(n));
+}
+
 static void sum_lower(C *c, Graph *g, Node *n) {
     Value *x = node_in(n, "input");
     if (is_wide_integer(x)) {
         int_lower(c, g, n, 0);
+        return;
+    }
+    if (node_is_wide(n)) {
+        sum_lower_wide(c, g, n, x);
         return;
     }
     if (!is_int8(c, n, x, "a sum"))
@@ -802,7 +828,7 @@ static const Op rows[] = {
      COMPOSITE(count_nonzero_decompose)},
     /* factor * the sum over exactly the listed dims */
     {.schema = "corten::reduce_sum(Tensor input, int[] dim, bool keepdim, float factor) -> Tensor",
-     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_ANY_ORDER,
+     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_ANY_ORDER | OP_WIDE_IN | OP_WIDE_OUT,
      .shape = sum_shape,
      .eval = sum_eval,
      .lower = sum_lower,

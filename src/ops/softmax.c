@@ -312,12 +312,35 @@ static void softmax_masked(C *c, Graph *g, Node *n, const RowCall *r, Value *mas
         call_absent(call, &a->mask);
 }
 
+static void softmax_wide(C *c, Graph *g, Node *n, const RowCall *r, Value *mask) {
+    Call *call = call_new(c, g, n, CTN_KERNEL_softmax_s16);
+    CtnSoftmaxS16Args *a = call->args;
+    a->rows = (int32_t)(r->rows.outer * r->rows.inner);
+    a->row_size = (int32_t)r->rows.size;
+    a->mask_rows = mask ? (int32_t)(type_count(&mask->type) / r->rows.size) : 1;
+    a->mask_hides = node_bool(n, "mask_hides");
+    a->input_bytes = dtype_size(value_storage(r->in));
+    a->output_bytes = dtype_size(value_storage(r->out));
+    softmax_scaling(node_double(n, "beta") * value_scale(r->in), &a->multiplier, &a->shift,
+                    &a->diff_min);
+    a->output_zero_point = value_zero_point(r->out);
+    multiplier_from(ldexp(1, -24) / value_scale(r->out), &a->output_multiplier, &a->output_shift);
+    call_in(call, &a->input, r->in);
+    call_out(call, &a->output, r->out);
+    if (mask)
+        call_in(call, &a->mask, mask);
+    else
+        call_absent(call, &a->mask);
+}
+
 static void softmax_lower(C *c, Graph *g, Node *n) {
     Value *mask = node_in(n, "mask"), *y = n->out[0];
     RowCall r;
     if (!rows_begin(c, g, n, mask != NULL, &r))
         return;
-    if (!mask && value_scale(y) == 1.0 / 256 && value_zero_point(y) == -128)
+    if (node_is_wide(n))
+        softmax_wide(c, g, n, &r, mask);
+    else if (!mask && value_scale(y) == 1.0 / 256 && value_zero_point(y) == -128)
         softmax_plain(c, g, n, &r);
     else
         softmax_masked(c, g, n, &r, mask);
@@ -373,8 +396,8 @@ static void log_softmax_lower_float(C *c, Graph *g, Node *n) {
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 #define SOFTMAX_CORE                                                                               \
-    .traits = OP_ANY_ORDER, .shape = softmax_shape, .eval = softmax_eval, .lower = softmax_lower,  \
-    .lower_float = softmax_lower_float
+    .traits = OP_ANY_ORDER | OP_WIDE_IN | OP_WIDE_OUT, .shape = softmax_shape,                     \
+    .eval = softmax_eval, .lower = softmax_lower, .lower_float = softmax_lower_float
 
 static const Op rows[] = {
     {.schema = "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",

@@ -41,7 +41,7 @@ static bool fuse_clamp(Node *n) {
 }
 
 static bool is_wide(const Value *v) {
-    return v->grid && v->grid->bits != 8;
+    return v->bits == 16 || (v->grid && v->grid->bits != 8);
 }
 
 static void fuse_table(Node *n) {
@@ -66,6 +66,7 @@ static Node *clamp_to_table(C *c, Graph *g, Node *n) {
     table->out[0]->type = old->type;
     table->out[0]->grid = old->grid;
     table->out[0]->observed = old->observed;
+    table->out[0]->bits = old->bits;
     value_replace(g, old, table->out[0]);
     node_remove(g, n, FATE_FUSED, NULL, table);
     return table;

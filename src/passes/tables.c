@@ -285,6 +285,7 @@ static Node *region_replace(C *c, Graph *g, Region *r) {
     if (out != r->input[0]) {
         out->grid = old->grid;
         out->observed = old->observed;
+        out->bits = old->bits;
         out->type = old->type;
     }
     value_replace(g, old, out);

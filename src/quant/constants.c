@@ -82,6 +82,10 @@ Grid *grid_of_range(C *c, const Array *a, int bits) {
     return grid_affine(c, low, high, bits);
 }
 
+static bool is_wide(const Value *v) {
+    return v->grid && v->grid->dtype == DT_I16;
+}
+
 static int rule_index(const Node *n, QKind kind) {
     for (int i = 0; i < n->arg_count && i < (int)COUNT_OF(n->op->quant.in); i++)
         if (n->op->quant.in[i] == kind)
@@ -97,13 +101,16 @@ static Value *ruled_constant(const Graph *g, const Node *n, QKind kind) {
 }
 
 /* A channel whose weights are nearly zero would need a bias beyond int32: its scale is raised. */
-static void raise_for_bias(const Constants *k, const Node *n, Grid *grid, double input_scale) {
+static void raise_for_bias(const Constants *k, const Node *n, Grid *grid, const Grid *input) {
+    /* int16 inputs come near the limit more often: room for what rounding shifts */
+    double limit = input->dtype == DT_I16 ? BIAS_LIMIT / 2 : BIAS_LIMIT;
+    double input_scale = input->part[0].scale;
     const Value *bias = ruled_constant(k->g, n, Q_BIAS);
     if (!bias || bias->grid)
         return;
     const Array *b = real_data(k, bias);
     for (int i = 0; i < grid->part_count && i < array_count(b); i++) {
-        double least = fabs(array_get(b, i)) / (input_scale * BIAS_LIMIT);
+        double least = fabs(array_get(b, i)) / (input_scale * limit);
         if (grid->part[i].scale < least)
             grid->part[i].scale = (double)(float)(least * (1 + 1e-6));
     }
@@ -129,6 +136,14 @@ static double least_output_scale(const Value *weight, const Value *bias, double 
         least = fmax(least, input_scale * grid->part[i].scale * (products + add) * 0x1p-30);
     }
     return least;
+}
+
+/* Wide sums are kept in 64 bits: only the shift has a limit (runtime/wide.h). */
+static double least_wide_scale(const Value *weight, double input_scale) {
+    double largest = 0;
+    for (int i = 0; i < weight->grid->part_count; i++)
+        largest = fmax(largest, weight->grid->part[i].scale);
+    return input_scale * largest * 0x1p-14;
 }
 
 /* The bias takes up what rounding has taken from the mean of the results. */
@@ -164,7 +179,7 @@ static void turn_weight(Constants *k, Node *n) {
     if (!w || !x->grid || (w->grid && w->grid->pinned))
         return;
     Grid *grid = grid_symmetric_per_channel(k->c, real_data(k, w), n->op->quant.weight_axis, 8);
-    raise_for_bias(k, n, grid, x->grid->part[0].scale);
+    raise_for_bias(k, n, grid, x->grid);
     n->arg[i] = arg_value(turned(k, w, grid, compensated(k, n, w, grid)));
 }
 
@@ -210,7 +225,9 @@ static void raise_output(Constants *k, Node *n) {
     Grid *out = n->out[0]->grid;
     if (!w || !w->grid || !x->grid || !out)
         return;
-    double least = least_output_scale(w, b && b->grid ? b : NULL, x->grid->part[0].scale);
+    double least = is_wide(x) || is_wide(n->out[0])
+                       ? least_wide_scale(w, x->grid->part[0].scale)
+                       : least_output_scale(w, b && b->grid ? b : NULL, x->grid->part[0].scale);
     if (out->part[0].scale >= least)
         return;
     if (out->pinned)
@@ -219,6 +236,11 @@ static void raise_output(Constants *k, Node *n) {
                    out->part[0].scale, least);
     else
         out->part[0].scale = (double)(float)(least * (1 + 1e-6));
+}
+
+/* All operands of such a node have the width of its result. */
+static bool reads_wide_alike(const Node *n) {
+    return (n->op->traits & OP_WIDE_ALIKE) && is_wide(n->out[0]);
 }
 
 /* Any other constant that a kernel reads beside activations. */
@@ -237,7 +259,7 @@ static void turn_operand(Constants *k, Node *n, Arg *a, QKind kind) {
     if (kind == Q_SAME)
         grid = node_operand(n, 0) != v ? node_operand(n, 0)->grid : n->out[0]->grid;
     if (!grid)
-        grid = grid_of_range(k->c, real_data(k, v), 8);
+        grid = grid_of_range(k->c, real_data(k, v), reads_wide_alike(n) ? 16 : 8);
     *a = arg_value(turned(k, v, grid, NULL));
 }
 

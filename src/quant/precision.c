@@ -81,6 +81,24 @@ void report_refusals(C *c, const Graph *g) {
 
 /* ---- what is asked for ---------------------------------------------------------------------- */
 
+static void ask_bits(Node *n, int bits) {
+    for (int k = 0; k < n->out_count; k++)
+        if (dtype_is_float(n->out[k]->type.dtype))
+            n->out[k]->bits = bits;
+}
+
+/* An input of the model takes 8 or 16 bits by its name. */
+static void ask_inputs(Graph *g, const Options *o) {
+    for (int i = 0; i < g->input_count; i++)
+        for (int r = 0; r < o->precision_count; r++) {
+            Value *v = g->input[i].kind == ARG_VALUE ? g->input[i].u.value : NULL;
+            if (v && dtype_is_float(v->type.dtype) &&
+                glob_match(o->precision[r].pattern, g->input_name[i]) &&
+                strncmp(o->precision[r].precision, "int", 3) == 0)
+                v->bits = strcmp(o->precision[r].precision, "int16") == 0 ? 16 : 8;
+        }
+}
+
 static bool stands_for(const Graph *g, const Node *n, const char *pattern) {
     for (int i = 0; i < n->origins.count; i++) {
         const ArchiveNode *a = &g->archive[n->origins.id[i]];
@@ -100,9 +118,11 @@ static void apply_rules(C *c, Graph *g, Node *n, const Options *o) {
     for (int i = 0; i < o->precision_count; i++)
         if (rule_names(g, n, o->precision[i].pattern))
             last = &o->precision[i];
-    if (!last || strcmp(last->precision, "int8") == 0)
+    if (!last)
         return;
-    if (strcmp(last->precision, "float") != 0)
+    if (strncmp(last->precision, "int", 3) == 0)
+        ask_bits(n, strcmp(last->precision, "int16") == 0 ? 16 : 8);
+    else if (strcmp(last->precision, "float") != 0)
         diag_error(c, DIAG_USAGE, &n->loc, "precision %s for '%s' cannot be given", last->precision,
                    last->pattern);
     else if (touches_float(n))
@@ -128,7 +148,9 @@ static void keep_found(C *c, Graph *g, const FloatNode *found) {
 void pass_precision(C *c, Graph *g, const Options *o) {
     if (o->accuracy_budget_db > 0)
         diag_error(c, DIAG_USAGE, NULL,
-                   "--accuracy-budget cannot be given: there are no int16 kernels for weights");
+                   "--accuracy-budget cannot be given: name nodes for int16 in a --precision "
+                   "file");
+    ask_inputs(g, o);
     for (Node *n = g->first; n; n = n->next)
         apply_rules(c, g, n, o);
     for (int i = 0; i < o->float_node_count; i++)

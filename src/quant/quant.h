@@ -31,6 +31,8 @@ void range_through_softmax(C *c, const Patches *p, double beta, const Observed *
                            double *high);
 /* The mean of a group's inputs [depth], and all of them less it [rows][depth]. */
 void patches_moments(const Patches *p, int64_t group, double *mean, float *centred);
+/* The range of an input on which its reader's results err least; false: not to be told. */
+bool range_through_weights(C *c, const Node *reader, const Observed *o, double *low, double *high);
 /* Weights [channels][depth] as integers on the grid, errors compensated; shift[channel] gets what
  * the result's mean has lost. False if there are no patches, or the matrices would be too large. */
 bool round_weights(C *c, const Patches *p, const Array *w, const Grid *grid, int8_t *q,

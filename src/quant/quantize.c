@@ -17,6 +17,7 @@ typedef struct {
     int *parent;     /* union-find over value ids */
     Grid **grid;     /* by root: given grid, or NULL */
     Observed **seen; /* by root: all that its values took */
+    bool *wide;      /* by root: its values get 16 bits */
     bool *parted;    /* by value: joined at an output, each piece on a grid of its own */
 } Sets;
 
@@ -66,11 +67,13 @@ static void sets_grow(Sets *s) {
     int *parent = NEW_ARRAY(s->c, int, count);
     Grid **grid = NEW_ARRAY(s->c, Grid *, count);
     Observed **seen = NEW_ARRAY(s->c, Observed *, count);
+    bool *wide = NEW_ARRAY(s->c, bool, count);
     bool *parted = NEW_ARRAY(s->c, bool, count);
     for (int i = 0; i < count; i++) {
         parent[i] = i < s->count ? s->parent[i] : i;
         grid[i] = i < s->count ? s->grid[i] : s->g->value[i]->grid;
         seen[i] = i < s->count ? s->seen[i] : NULL;
+        wide[i] = i < s->count && s->wide[i];
         parted[i] = i < s->count && s->parted[i];
     }
     for (int i = s->count; i < count; i++)
@@ -81,6 +84,7 @@ static void sets_grow(Sets *s) {
     s->parent = parent;
     s->grid = grid;
     s->seen = seen;
+    s->wide = wide;
     s->parted = parted;
     s->count = count;
 }
@@ -116,7 +120,9 @@ static Value *requantize_behind(Sets *s, Node *n, int k) {
 }
 
 static void apply_fixed(Sets *s, Node *n, int k) {
-    Grid *grid = grid_fixed(s->c, n->op->quant.scale, n->op->quant.zero_point);
+    const QRule *q = &n->op->quant;
+    Grid *grid = n->out[k]->bits == 16 ? grid_affine(s->c, 0, q->scale * 256, 16)
+                                       : grid_fixed(s->c, q->scale, q->zero_point);
     int root = root_of(s, n->out[k]->id);
     if (s->grid[root] && !grid_equal(s->grid[root], grid))
         root = root_of(s, requantize_behind(s, n, k)->id);
@@ -128,7 +134,8 @@ static void apply_same(Sets *s, Node *n, int k) {
     int root = root_of(s, n->out[k]->id);
     if (x && x->constant && dtype_is_float(x->type.dtype) && !varies(s, x) && !s->grid[root])
         /* picked out of a constant, of which the samples need not have shown all */
-        s->grid[root] = x->grid ? x->grid : grid_of_range(s->c, x->constant, 8);
+        s->grid[root] =
+            x->grid ? x->grid : grid_of_range(s->c, x->constant, n->out[k]->bits == 16 ? 16 : 8);
     if (!x || !varies(s, x))
         return;
     if (!unite(s, x, n->out[k]))
@@ -164,7 +171,16 @@ static void apply_rules(Sets *s, Node *n) {
     }
 }
 
-/* ---- cat --------------------------------------------------------------------------------- */
+/* What --precision asks for the values of a set; 16 before 8, 0: nothing. */
+static int asked_bits(Sets *s, int root) {
+    int bits = 0;
+    for (int id = 0; id < s->count; id++)
+        if (root_of(s, id) == root && s->g->value[id]->bits > bits)
+            bits = s->g->value[id]->bits;
+    return bits;
+}
+
+/* ---- cat ---------------------------------------------------------------------------------- */
 
 static bool joins_values(const Node *n) {
     if (node_is(n, "corten::box_scatter") || node_is(n, "corten::flat_scatter"))
@@ -211,15 +227,15 @@ static bool ranges_alike(const Observed *a, const Observed *b) {
  * does where one for all would cost some piece more than a bit. */
 static bool keeps_parts(Sets *s, Node *n) {
     const Value *out = n->out[0];
-    if (!node_is(n, "aten::cat") || out->output_count == 0 || out->user_count > 0 ||
-        s->grid[root_of(s, out->id)])
+    if (!node_is(n, "aten::cat") || asked_bits(s, out->id) == 16 || out->output_count == 0 ||
+        out->user_count > 0 || s->grid[root_of(s, out->id)])
         return false;
     double low = 0, high = 0, least = HUGE_VAL;
     int count = node_operand_count(n);
     for (int k = 0; k < count; k++) {
         const Value *v = node_operand(n, k);
         const Observed *o = varies(s, v) ? s->seen[root_of(s, v->id)] : NULL;
-        if (!o || type_count(&v->type) == 0)
+        if (!o || type_count(&v->type) == 0 || asked_bits(s, root_of(s, v->id)) == 16)
             return false;
         low = fmin(low, o->min);
         high = fmax(high, o->max);
@@ -276,18 +292,26 @@ static bool holds_integers(const Value *v, const Observed *seen) {
            fmax(seen->max, 0) - fmin(seen->min, 0) <= 255;
 }
 
+/* 16 bits have room for numbers that the samples did not show. */
+#define WIDE_ROOM 1.25
+
 static Grid *grid_from_seen(Sets *s, int root) {
     const Observed *seen = s->seen[root];
     const Value *v = s->g->value[root];
     const Node *table = only_table(s, root);
     int bits = bits_of(s, v, table);
     double low, high;
+    if (s->wide[root])
+        return grid_affine(s->c, WIDE_ROOM * seen->min, WIDE_ROOM * seen->max, 16);
     if (holds_integers(v, seen))
         return grid_affine(s->c, fmin(seen->min, 0), fmin(seen->min, 0) + 255, 8);
     const Node *reader = only_reader(s, root);
     if (reader && node_is(reader, "corten::softmax") && reader->patches)
         range_through_softmax(s->c, reader->patches, node_double(reader, "beta"), seen, &low,
                               &high);
+    else if (reader && !v->def && s->o->observer == OBSERVER_MSE &&
+             range_through_weights(s->c, reader, seen, &low, &high))
+        ; /* an input of the model, weighed by the first layer */
     else if (table && dtype_is_float(table->out[0]->type.dtype))
         observed_range_through(s->c, seen, table_at, (void *)table, (1 << bits) - 1, &low, &high);
     else
@@ -343,6 +367,164 @@ static Grid *grid_of_parts(C *c, const Node *n) {
     return grid;
 }
 
+/* ---- widths ------------------------------------------------------------------------------- */
+
+static bool writes_wide(const Node *n) {
+    return (n->op->traits & (OP_WIDE_OUT | OP_WIDE_ALIKE | OP_MOVES_DATA)) || joins_values(n) ||
+           n->fused || node_is(n, "corten::table");
+}
+
+/* What n multiplies, or what a node without weights reads. */
+static double work_of(const Node *n) {
+    const Value *w = node_takes(n, "weight") ? node_in(n, "weight") : NULL;
+    double out = (double)type_count(&n->out[0]->type), in = 0;
+    if (w && w->type.rank > 1 && w->type.dim[0] > 0)
+        return out * (double)type_count(&w->type) / (double)w->type.dim[0];
+    for (int k = 0, count = node_operand_count(n); k < count; k++)
+        in += (double)type_count(&node_operand(n, k)->type);
+    if (node_is(n, "corten::matmul"))
+        return out * (double)node_operand(n, 0)->type.dim[node_operand(n, 0)->type.rank - 1];
+    return in;
+}
+
+/* Small values whose nodes do a small part of the model's work get 16 bits unasked. */
+#define WIDE_ELEMENTS 2048
+#define WIDE_SHARE (1.0 / 128)
+
+/* Can n read v in 16 bits as it is, given that v's set is wide? */
+static bool reader_allows(Sets *s, const Node *n, int root) {
+    if (n->fused || n->float_kept)
+        return n->fused && root_of(s, n->out[0]->id) == root;
+    return (n->op->traits & OP_WIDE_IN) || root_of(s, n->out[0]->id) == root;
+}
+
+/* A value of a wide set, unasked: nothing stands against it, and *work grows by what it costs. */
+static bool value_allows(Sets *s, const Value *v, int root, double *work) {
+    const Node *def = v->def;
+    if (!def || def->float_kept || v->output_count > 0 || v->bits == 8 ||
+        type_count(&v->type) > WIDE_ELEMENTS ||
+        !(def->op->traits & (OP_WIDE_OUT | OP_MOVES_DATA) || def->fused) ||
+        node_is(def, "corten::table") || out_rule(def, 0) == Q_FIXED)
+        return false;
+    *work += def->fused || (def->op->traits & OP_MOVES_DATA) ? 0 : work_of(def);
+    for (int u = 0; u < v->user_count; u++) {
+        if (!reader_allows(s, v->user[u], root))
+            return false;
+        *work += (v->user[u]->op->traits & OP_WIDE_IN) ? work_of(v->user[u]) : 0;
+    }
+    return v->user_count > 0;
+}
+
+static bool set_is_cheap(Sets *s, int root, double limit) {
+    double work = 0;
+    if (s->grid[root] || !s->seen[root])
+        return false;
+    for (int id = 0; id < s->count; id++)
+        if (root_of(s, id) == root && !value_allows(s, s->g->value[id], root, &work))
+            return false;
+    return work <= limit;
+}
+
+static void check_asked(Sets *s, int root) {
+    const Grid *grid = s->grid[root];
+    for (int id = 0; id < s->count; id++) {
+        const Value *v = s->g->value[id];
+        if (root_of(s, id) != root || !v->def || v->user_count + v->output_count == 0)
+            continue; /* a pass has put another in its place */
+        if (v->def->float_kept || !writes_wide(v->def))
+            diag_error(s->c, DIAG_MODEL, &v->def->loc,
+                       "%s has no int16 form, which --precision asks for",
+                       op_schema(v->def->op)->name);
+        else if (grid && grid->dtype != DT_I16)
+            diag_error(s->c, DIAG_MODEL, &v->def->loc,
+                       "%s cannot be int16, as --precision asks: its grid is given", v->name);
+    }
+}
+
+static void choose_widths(Sets *s) {
+    double total = 0;
+    for (const Node *n = s->g->first; n; n = n->next)
+        if (node_takes(n, "weight") || node_is(n, "corten::matmul"))
+            total += n->out_count > 0 ? work_of(n) : 0;
+    for (int id = 0; id < s->count; id++) {
+        if (root_of(s, id) != id || !varies(s, s->g->value[id]))
+            continue;
+        int asked = asked_bits(s, id);
+        s->wide[id] = asked == 16 || (asked == 0 && set_is_cheap(s, id, WIDE_SHARE * total));
+        if (asked == 16)
+            check_asked(s, id);
+    }
+}
+
+static bool is_wide(const Value *v) {
+    return v->grid && v->grid->dtype == DT_I16;
+}
+
+/* x on another grid, for the readers that need it; one node for all that need the same. */
+static Value *regridded(Sets *s, Node *n, Value *x, Grid *grid) {
+    for (int u = 0; u < x->user_count; u++) {
+        Node *r = x->user[u];
+        if (node_is(r, "corten::requantize") && r->index < n->index &&
+            grid_equal(r->out[0]->grid, grid))
+            return r->out[0];
+    }
+    rewrite_begin(s->c, n);
+    Value *y = node_value(s->g, n, "corten::requantize", ARGS(arg_value(x)));
+    rewrite_end(s->c);
+    y->grid = grid;
+    y->observed = x->observed;
+    sets_grow(s);
+    return y;
+}
+
+static Grid *narrow_grid(Sets *s, const Value *x) {
+    double low, high;
+    observed_range(s->c, s->seen[root_of(s, x->id)], s->o->observer, 8, &low, &high);
+    return grid_affine(s->c, low, high, 8);
+}
+
+/* An int8 grid's numbers with 8 more bits. */
+static Grid *widened_grid(Sets *s, const Grid *grid) {
+    const Part *p = &grid->part[0];
+    return grid_affine(s->c, p->scale * (-128 - p->zero_point), p->scale * (127 - p->zero_point),
+                       16);
+}
+
+/* The grid on which n must read x, NULL: as it is. */
+static Grid *grid_needed(Sets *s, const Node *n, const Value *x) {
+    const Value *out = n->out[0];
+    if ((n->op->traits & OP_WIDE_IN) || n->fused)
+        return NULL;
+    if (joins_values(n))
+        return (is_wide(x) || is_wide(out)) && !grid_equal(x->grid, out->grid) ? out->grid : NULL;
+    bool alike = (n->op->traits & OP_WIDE_ALIKE) && is_wide(out);
+    if (alike && !is_wide(x))
+        return widened_grid(s, x->grid);
+    bool follows =
+        alike || (is_wide(out) && (out_rule(n, 0) == Q_SAME || node_is(n, "corten::table")));
+    return is_wide(x) && !follows ? narrow_grid(s, x) : NULL;
+}
+
+static void match_operand(Sets *s, Node *n, Arg *a) {
+    if (a->kind == ARG_LIST)
+        for (int i = 0; i < a->u.list.count; i++)
+            match_operand(s, n, &a->u.list.item[i]);
+    if (a->kind != ARG_VALUE || !varies(s, a->u.value) || !a->u.value->grid || n->out_count == 0)
+        return;
+    Grid *grid = grid_needed(s, n, a->u.value);
+    if (grid)
+        *a = arg_value(regridded(s, n, a->u.value, grid));
+}
+
+/* Readers get 16 bits where their kernels take them, else 8; and 16 from 8 likewise. */
+static void match_widths(Sets *s) {
+    graph_index(s->g);
+    for (Node *n = s->g->first; n; n = n->next)
+        for (int i = 0; !n->float_kept && i < n->arg_count; i++)
+            match_operand(s, n, &n->arg[i]);
+    graph_index(s->g);
+}
+
 static const Loc *loc_of(const Value *v) {
     return v->def ? &v->def->loc : NULL;
 }
@@ -354,10 +536,11 @@ static void give_grid(Sets *s, Value *v) {
     if (!s->grid[root] && s->seen[root] && s->seen[root]->count > 0) {
         double factor;
         const Node *def = v->def;
-        bool scaling = root == v->id && def && node_is(def, "corten::table") && !def->fused &&
-                       is_scaling(def, &factor);
+        bool scaling = root == v->id && !s->wide[root] && def && node_is(def, "corten::table") &&
+                       !def->fused && is_scaling(def, &factor);
         const Grid *in = scaling ? node_operand(def, 0)->grid : NULL;
-        s->grid[root] = in ? grid_scaled(s->c, in, factor) : grid_from_seen(s, root);
+        s->grid[root] =
+            in && in->dtype == DT_I8 ? grid_scaled(s->c, in, factor) : grid_from_seen(s, root);
     }
     if (!s->grid[root] && type_count(&v->type) == 0)
         s->grid[root] = grid_affine(s->c, 0, 0, 8); /* nothing to hold */
@@ -419,7 +602,10 @@ void pass_quantize(C *c, Graph *g, const Options *o) {
     Sets s = {.c = c, .g = g, .o = o};
     sets_grow(&s);
     unite_rules(&s);
+    choose_widths(&s);
     give_grids(&s);
+    if (diag_error_count(c) == 0)
+        match_widths(&s);
     if (diag_error_count(c) == 0)
         quantize_constants(c, g, o);
     forget_calibration(g);

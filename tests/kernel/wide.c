@@ -2,6 +2,7 @@
 #include "kernel/wide.h"
 
 #include "base/base.h"
+#include "kernel/wide_s16.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -753,6 +754,13 @@ void wide_run(int id, const void *args, const CtnFrame *frame) {
         WIDE_CASE(reduce_sum_s8)
         WIDE_CASE(reduce_max_s8)
         WIDE_CASE(softmax_s8)
+        WIDE_CASE(linear_s16)
+        WIDE_CASE(conv2d_s16)
+        WIDE_CASE(matmul_s16)
+        WIDE_CASE(reduce_sum_s16)
+        WIDE_CASE(avg_pool2d_s16)
+        WIDE_CASE(max_pool2d_s16)
+        WIDE_CASE(softmax_s16)
         WIDE_CASE(quantize_s8)
         WIDE_CASE(dequantize_s8)
         WIDE_CASE(quantize_s16)
