@@ -96,15 +96,15 @@ static void gather_long(const Layer *l, int32_t y0, int32_t x0, CtnSpan kx, int8
     const CtnConv2dS8Args *a = l->a;
     int32_t run = a->kernel_w * a->in_c;
     for (int32_t ky = 0; ky < a->kernel_h; ky++, y0 += a->dilation_h, to += run) {
-        ctn_fill_mve(to, a->input_zero_point, run);
+        ctn_vector_fill(to, a->input_zero_point, run);
         if (y0 < 0 || y0 >= a->in_h)
             continue;
         for (int32_t k = kx.first; k < kx.end; k++)
-            ctn_copy_mve(to + k * a->in_c,
-                         l->image + (y0 * a->in_w + x0 + k * a->dilation_w) * a->in_c, a->in_c);
+            ctn_vector_copy(to + k * a->in_c,
+                            l->image + (y0 * a->in_w + x0 + k * a->dilation_w) * a->in_c, a->in_c);
         if (kx.end < a->kernel_w) /* what the last copy wrote too much */
-            ctn_fill_mve(to + kx.end * a->in_c, a->input_zero_point,
-                         (a->kernel_w - kx.end) * a->in_c);
+            ctn_vector_fill(to + kx.end * a->in_c, a->input_zero_point,
+                            (a->kernel_w - kx.end) * a->in_c);
     }
 }
 

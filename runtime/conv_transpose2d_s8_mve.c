@@ -26,9 +26,9 @@ static void gather(const Layer *l, int32_t y, int32_t x, int8_t *to) {
         int32_t at = x;
         for (int32_t k = 0; k < l->across.count; k++, at -= l->across.input_step, to += a->in_c)
             if (y >= 0 && y < a->in_h && at >= 0 && at < a->in_w)
-                ctn_copy_mve(to, l->image + (y * a->in_w + at) * a->in_c, a->in_c);
+                ctn_vector_copy(to, l->image + (y * a->in_w + at) * a->in_c, a->in_c);
             else
-                ctn_fill_mve(to, a->input_zero_point, a->in_c);
+                ctn_vector_fill(to, a->input_zero_point, a->in_c);
     }
 }
 

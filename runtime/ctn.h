@@ -789,6 +789,8 @@ typedef enum {
     VARIANT(avg_pool2d_s8, AvgPool2dS8, mve, avg_pool_of_few_taps, keep_constants)                 \
     VARIANT(conv_transpose2d_s8, ConvTranspose2dS8, mve, conv_transpose2d_pairs,                   \
             pack_conv_transpose2d_pairs)                                                           \
+    VARIANT(reduce_sum_s8, ReduceSumS8, mve, sum_of_neighbours, keep_constants)                    \
+    VARIANT(copy, Copy, mve, copy_of_bytes, pack_copy_of_bytes)                                    \
     VARIANT(linear_s8, LinearS8, mve, linear_rows, pack_linear_rows)                               \
     VARIANT(add_s8, AddS8, mve, add_runs, pack_add_runs)                                           \
     VARIANT(mul_s8, MulS8, mve, mul_runs, pack_mul_runs)                                           \

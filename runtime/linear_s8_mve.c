@@ -31,7 +31,7 @@ void ctn_linear_s8_mve(const CtnLinearS8Args *a, const CtnFrame *frame) {
     }
     r.rows = 1;
     for (int32_t row = 0; row < a->rows; row++, r.out += a->columns) {
-        ctn_copy_mve(copy, (const int8_t *)ctn_at(frame, a->input) + row * a->depth, a->depth);
+        ctn_vector_copy(copy, (const int8_t *)ctn_at(frame, a->input) + row * a->depth, a->depth);
         r.in = copy;
         run(&r);
     }

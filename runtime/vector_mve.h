@@ -5,7 +5,7 @@
 
 #include "mve.h"
 
-static inline void ctn_copy_mve(int8_t *to, const int8_t *from, int32_t bytes) {
+static inline void ctn_vector_copy(int8_t *to, const int8_t *from, int32_t bytes) {
     for (; bytes >= 64; bytes -= 64, to += 64, from += 64) {
         int8x16_t a = vldrbq_s8(from), b = vldrbq_s8(from + 16);
         int8x16_t c = vldrbq_s8(from + 32), d = vldrbq_s8(from + 48);
@@ -20,7 +20,7 @@ static inline void ctn_copy_mve(int8_t *to, const int8_t *from, int32_t bytes) {
         vstrbq_s8(to, vldrbq_z_s8(from, vctp8q((uint32_t)bytes)));
 }
 
-static inline void ctn_fill_mve(int8_t *to, int32_t value, int32_t bytes) {
+static inline void ctn_vector_fill(int8_t *to, int32_t value, int32_t bytes) {
     const int8x16_t v = vdupq_n_s8((int8_t)value);
     for (; bytes > 0; bytes -= 16, to += 16)
         vstrbq_s8(to, v);
@@ -43,15 +43,17 @@ static inline void ctn_strip_mve(const CtnStrip *s, int32_t y0, int8_t *to) {
     for (int32_t k = 0; k < s->rows; k++, to += s->width * s->channels) {
         int32_t y = y0 + k * s->row_step;
         if (y < 0 || y >= s->in_h) {
-            ctn_fill_mve(to, s->zero_point, s->width * s->channels);
+            ctn_vector_fill(to, s->zero_point, s->width * s->channels);
             continue;
         }
         if (left > 0)
-            ctn_fill_mve(to, s->zero_point, left * s->channels);
-        ctn_copy_mve(to + left * s->channels, s->image + (y * s->in_w + s->x0 + left) * s->channels,
-                     (right - left) * s->channels);
+            ctn_vector_fill(to, s->zero_point, left * s->channels);
+        ctn_vector_copy(to + left * s->channels,
+                        s->image + (y * s->in_w + s->x0 + left) * s->channels,
+                        (right - left) * s->channels);
         if (right < s->width)
-            ctn_fill_mve(to + right * s->channels, s->zero_point, (s->width - right) * s->channels);
+            ctn_vector_fill(to + right * s->channels, s->zero_point,
+                            (s->width - right) * s->channels);
     }
 }
 

@@ -18,6 +18,10 @@ typedef struct {
 } int16x8_t;
 
 typedef struct {
+    uint16_t lane[8];
+} uint16x8_t;
+
+typedef struct {
     int32_t lane[4];
 } int32x4_t;
 
@@ -307,6 +311,45 @@ static inline int16x8_t vldrbq_z_s16(const int8_t *p, mve_pred16_t live) {
 static inline void vstrhq_s16(int16_t *p, int16x8_t v) {
     for (int i = 0; i < 8; i++)
         p[i] = v.lane[i];
+}
+
+/* start, start + step, ... */
+static inline uint16x8_t vidupq_n_u16(uint32_t start, int step) {
+    uint16x8_t r;
+    for (int i = 0; i < 8; i++)
+        r.lane[i] = (uint16_t)(start + (uint32_t)(step * i));
+    return r;
+}
+
+static inline uint16x8_t vmulq_n_u16(uint16x8_t a, uint16_t b) {
+    for (int i = 0; i < 8; i++)
+        a.lane[i] = (uint16_t)((uint32_t)a.lane[i] * b);
+    return a;
+}
+
+/* Bytes, widened. */
+static inline uint16x8_t vldrbq_u16(const uint8_t *p) {
+    uint16x8_t r;
+    for (int i = 0; i < 8; i++)
+        r.lane[i] = p[i];
+    return r;
+}
+
+static inline uint16x8_t vldrbq_gather_offset_u16(const uint8_t *p, uint16x8_t offset) {
+    for (int i = 0; i < 8; i++)
+        offset.lane[i] = p[offset.lane[i]];
+    return offset;
+}
+
+/* Low bytes. */
+static inline void vstrbq_u16(uint8_t *p, uint16x8_t v) {
+    for (int i = 0; i < 8; i++)
+        p[i] = (uint8_t)v.lane[i];
+}
+
+static inline void vstrbq_scatter_offset_u16(uint8_t *p, uint16x8_t offset, uint16x8_t v) {
+    for (int i = 0; i < 8; i++)
+        p[offset.lane[i]] = (uint8_t)v.lane[i];
 }
 
 #endif

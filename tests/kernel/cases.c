@@ -1208,7 +1208,7 @@ static void fill_images(const Maker *m, KernelCase *k) {
 }
 
 int case_count(int kernel) {
-    return makers[kernel] ? 60 : 0;
+    return !makers[kernel] ? 0 : kernel == CTN_KERNEL_copy ? 200 : 60;
 }
 
 KernelCase *case_make(C *c, const Variant *variant, int index) {

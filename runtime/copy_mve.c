@@ -1,0 +1,50 @@
+/* Affine copy of bytes by MVE. The host has put last a dim along which one side is dense: dense on
+ * both sides it is a run, else eight bytes are gathered or scattered at a time. */
+#if defined(__ARM_FEATURE_MVE) || defined(CTN_EMULATE)
+#include "ctn.h"
+#include "loop.h"
+#include "mve.h"
+
+static void run(uint8_t *to, const uint8_t *from, int32_t count) {
+    for (; count >= 16; count -= 16, to += 16, from += 16)
+        vstrbq_u8(to, vldrbq_u8(from));
+    if (count > 0) {
+        mve_pred16_t live = vctp8q((uint32_t)count);
+        vstrbq_p_u8(to, vldrbq_z_u8(from, live), live);
+    }
+}
+
+static void collect(uint8_t *to, const uint8_t *from, int32_t stride, int32_t count) {
+    const uint16x8_t offset = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)stride);
+    for (; count >= 8; count -= 8, to += 8, from += 8 * stride)
+        vstrbq_u16(to, vldrbq_gather_offset_u16(from, offset));
+    for (; count > 0; count--, from += stride)
+        *to++ = *from;
+}
+
+static void spread(uint8_t *to, int32_t stride, const uint8_t *from, int32_t count) {
+    const uint16x8_t offset = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)stride);
+    for (; count >= 8; count -= 8, to += 8 * stride, from += 8)
+        vstrbq_scatter_offset_u16(to, offset, vldrbq_u16(from));
+    for (; count > 0; count--, to += stride)
+        *to = *from++;
+}
+
+void ctn_copy_mve(const CtnCopyArgs *a, const CtnFrame *frame) {
+    uint8_t *input = ctn_at(frame, a->input);
+    uint8_t *output = ctn_at(frame, a->output);
+    int32_t index[8] = {0}, in = 0, out = 0, count;
+    int32_t in_step = a->in_stride[7], out_step = a->out_stride[7];
+    if (ctn_is_empty(8, a->dim))
+        return;
+    int outer = 8 - ctn_run_dims(8, a->dim, a->in_stride, a->out_stride, &count);
+    do
+        if (in_step == 1 && out_step == 1)
+            run(output + out, input + in, count);
+        else if (out_step == 1)
+            collect(output + out, input + in, in_step, count);
+        else
+            spread(output + out, out_step, input + in, count);
+    while (ctn_step(outer, a->dim, index, a->in_stride, &in, a->out_stride, &out));
+}
+#endif
