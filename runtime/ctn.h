@@ -769,6 +769,7 @@ typedef enum {
 #define CTN_VARIANTS(VARIANT)                                                                      \
     VARIANT(conv2d_s8, Conv2dS8, v6m, conv2d_dots, pack_conv2d_bytes)                              \
     VARIANT(conv2d_s8, Conv2dS8, v7m, conv2d_dots, pack_conv2d_dots)                               \
+    VARIANT(depthwise_conv2d_s8, DepthwiseConv2dS8, v6m, depthwise_words, pack_depthwise_words)    \
     VARIANT(depthwise_conv2d_s8, DepthwiseConv2dS8, v7m, depthwise_strips, pack_depthwise_strips)  \
     VARIANT(linear_s8, LinearS8, v6m, linear_dots, pack_linear_bytes)                              \
     VARIANT(linear_s8, LinearS8, v7m, linear_dots, pack_linear_dots)                               \

@@ -37,6 +37,6 @@ void ctn_depthwise_conv2d_s8_v7m(const CtnDepthwiseConv2dS8Args *a, const CtnFra
     c.taps.tail = ctn_tail_of(a->clamp_max, table);
     c.taps.zero = 2 * a->output_zero_point + 1;
     c.taps.table = table ? table + a->clamp_max + 1 : table;
-    ctn_taps_run(&level, &c, a, frame);
+    ctn_taps_run(&level, &c, a, frame, 0);
 }
 #endif

@@ -82,12 +82,12 @@ static void set_positions(CtnTaps *t, int32_t first) {
 }
 
 void ctn_taps_run(const CtnTapsLevel *level, void *user, const CtnDepthwiseConv2dS8Args *a,
-                  const CtnFrame *frame) {
+                  const CtnFrame *frame, int32_t reserved) {
     CtnTaps t = {.level = level,
                  .channels = a->out_c,
                  .per_input = a->out_c == a->in_c ? 1 : a->out_c / a->in_c,
                  .zero_point = a->input_zero_point,
-                 .offset = ctn_at(frame, a->scratch),
+                 .offset = (int32_t *)ctn_at(frame, a->scratch) + reserved,
                  .image = ctn_at(frame, a->input)};
     int8_t *output = ctn_at(frame, a->output);
     ctn_taps_axes(a, &t.line, &t.run);

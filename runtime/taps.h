@@ -77,7 +77,8 @@ struct CtnTaps {
 
 /* The strip of an input channel. */
 void ctn_taps_expand(const CtnTaps *taps, int32_t channel);
+/* The level has the first `reserved` words of scratch to itself. */
 void ctn_taps_run(const CtnTapsLevel *level, void *user, const CtnDepthwiseConv2dS8Args *a,
-                  const CtnFrame *frame);
+                  const CtnFrame *frame, int32_t reserved);
 
 #endif

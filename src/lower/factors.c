@@ -130,3 +130,44 @@ bool linear_columns(const Call *call, Columns *k) {
                    .output_zero_point = a->output_zero_point};
     return k->weights && k->multiplier && k->shift;
 }
+
+/* ---- the factors of ARMv6-M ---------------------------------------------------------------- */
+
+uint8_t *put_bytes(uint8_t *to, uint32_t value, int bytes) {
+    for (int i = 0; i < bytes; i++)
+        *to++ = (uint8_t)(value >> 8 * i);
+    return to;
+}
+
+/* May the store of this column be the narrow one? */
+static bool factor_is_narrow(const Factor *f, int32_t zero_point) {
+    const int64_t sum_limit = (int64_t)1 << 19, limit = ((int64_t)1 << 31) - 1;
+    int64_t top = f->high > -f->low ? f->high : -f->low;
+    int64_t zero = 2 * (int64_t)zero_point + 1;
+    int64_t constant = (zero < 0 ? -zero : zero) << (f->right_shift + 11);
+    return top < sum_limit && constant < limit && f->right_shift + 11 <= 31 &&
+           (top * f->multiplier >> 20) + constant / 2 + 4096 < limit;
+}
+
+bool columns_are_narrow(const Columns *k) {
+    Factor f;
+    for (int64_t i = 0; i < k->channels; i++) {
+        column_factor(k, i, 0, &f);
+        if (!factor_is_narrow(&f, k->output_zero_point))
+            return false;
+    }
+    return true;
+}
+
+uint8_t *put_factor(const Factor *f, bool narrow, uint8_t *to) {
+    uint32_t m = (uint32_t)f->multiplier, n = (uint32_t)f->right_shift;
+    if (narrow) {
+        to = put_bytes(to, m & 0x3ff, 2);
+        to = put_bytes(to, m >> 10 & 0x3ff, 2);
+        to = put_bytes(to, m >> 20, 2);
+        return put_bytes(to, n + 11, 2);
+    }
+    to = put_bytes(to, m, 4);
+    to = put_bytes(to, 0, 2);
+    return put_bytes(to, n, 2);
+}

@@ -40,6 +40,8 @@ bool shifts_right(const Call *call, const uint32_t *field, int count);
 /* ARMv6-M: dot_v6m.h says how weights lie. */
 void pack_conv2d_bytes(C *c, Graph *g, Call *call);
 void pack_linear_bytes(C *c, Graph *g, Call *call);
+bool depthwise_words(const Call *call);
+void pack_depthwise_words(C *c, Graph *g, Call *call);
 
 /* ARMv7-M without DSP: dot_v7m.h and vector_v7m.h say how weights lie. */
 bool conv2d_dots(const Call *call);

@@ -1,6 +1,7 @@
 /* What the depthwise kernels of the scalar levels ask of a call, and how its constants are packed
  * for them (runtime/taps_v6m.h, runtime/taps_v7m.h). */
 #include "lower/factors.h"
+#include "taps_v6m.h"
 #include "taps_v7m.h"
 
 static bool depthwise_columns(const Call *call, Columns *k) {
@@ -34,7 +35,7 @@ static int8_t weight_at(const CtnDepthwiseConv2dS8Args *a, const Columns *k, int
     return k->weights[channel * k->channel_step + tap * k->depth_step];
 }
 
-static void finish_call(Call *call, const void *stream, int64_t bytes) {
+static void finish_call(Call *call, const void *stream, int64_t bytes, int64_t reserved) {
     CtnDepthwiseConv2dS8Args *a = call->args;
     CtnTapsAxis line, run;
     ctn_taps_axes(a, &line, &run);
@@ -45,7 +46,7 @@ static void finish_call(Call *call, const void *stream, int64_t bytes) {
     call_absent(call, &a->multiplier);
     call_absent(call, &a->shift);
     store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
-    call_scratch(call, &a->scratch, (16 + rows * 8) * run.kernel, 4);
+    call_scratch(call, &a->scratch, 4 * reserved + (16 + rows * 8) * run.kernel, 4);
 }
 
 static int8_t *put_word(int8_t *to, int64_t value) {
@@ -73,5 +74,31 @@ void pack_depthwise_strips(C *c, Graph *g, Call *call) {
         to = put_word(to, f.multiplier);
         *to++ = (int8_t)(f.right_shift - 1);
     }
-    finish_call(call, stream, bytes);
+    finish_call(call, stream, bytes, 0);
+}
+
+/* ---- ARMv6-M ------------------------------------------------------------------------------- */
+
+bool depthwise_words(const Call *call) {
+    return strips_fit(call, CTN_TAPS_MOST);
+}
+
+void pack_depthwise_words(C *c, Graph *g, Call *call) {
+    (void)g;
+    const CtnDepthwiseConv2dS8Args *a = call->args;
+    Columns k;
+    Factor f;
+    depthwise_columns(call, &k);
+    bool narrow = columns_are_narrow(&k);
+    int64_t bytes = 4 + k.channels * (CTN_TAPS_FACTORS + k.depth);
+    uint8_t *stream = c_alloc(c, (size_t)bytes), *to = put_bytes(stream, narrow, 4);
+    for (int64_t channel = 0; channel < k.channels; channel++) {
+        column_factor(&k, channel, CTN_TAPS_OFFSET, &f);
+        to = put_bytes(to, (uint32_t)f.bias, 4);
+        to = put_factor(&f, narrow, to);
+    }
+    for (int64_t channel = 0; channel < k.channels; channel++)
+        for (int64_t tap = 0; tap < k.depth; tap++)
+            *to++ = (uint8_t)weight_at(a, &k, channel, tap);
+    finish_call(call, stream, bytes, CTN_TAPS_MOST);
 }

@@ -8,49 +8,10 @@
 
 enum { OFFSET = 128 }; /* activations are given as q + 128 */
 
-static uint8_t *put_bytes(uint8_t *to, uint32_t value, int bytes) {
-    for (int i = 0; i < bytes; i++)
-        *to++ = (uint8_t)(value >> 8 * i);
-    return to;
-}
-
 static uint8_t *put_aligned(uint8_t *start, uint8_t *to) {
     while ((to - start) % 4 != 0)
         *to++ = 0;
     return to;
-}
-
-/* May the store of this column be the narrow one? */
-static bool factor_is_narrow(const Factor *f, int32_t zero_point) {
-    const int64_t sum_limit = (int64_t)1 << 19, limit = ((int64_t)1 << 31) - 1;
-    int64_t top = f->high > -f->low ? f->high : -f->low;
-    int64_t zero = 2 * (int64_t)zero_point + 1;
-    int64_t constant = (zero < 0 ? -zero : zero) << (f->right_shift + 11);
-    return top < sum_limit && constant < limit && f->right_shift + 11 <= 31 &&
-           (top * f->multiplier >> 20) + constant / 2 + 4096 < limit;
-}
-
-static bool columns_are_narrow(const Columns *k, int32_t zero_point) {
-    Factor f;
-    for (int64_t i = 0; i < k->channels; i++) {
-        column_factor(k, i, OFFSET, &f);
-        if (!factor_is_narrow(&f, zero_point))
-            return false;
-    }
-    return true;
-}
-
-static uint8_t *put_factor(const Factor *f, bool narrow, uint8_t *to) {
-    uint32_t m = (uint32_t)f->multiplier, n = (uint32_t)f->right_shift;
-    if (narrow) {
-        to = put_bytes(to, m & 0x3ff, 2);
-        to = put_bytes(to, m >> 10 & 0x3ff, 2);
-        to = put_bytes(to, m >> 20, 2);
-        return put_bytes(to, n + 11, 2);
-    }
-    to = put_bytes(to, m, 4);
-    to = put_bytes(to, 0, 2);
-    return put_bytes(to, n, 2);
 }
 
 /* A group of columns of some steps of depth, those beyond the weights' as zeros, for activations
@@ -81,9 +42,8 @@ static int group_at(int64_t left) {
 }
 
 /* All channels in blocks of `columns`, behind the head. */
-static void *stream_of(C *c, const Columns *k, int32_t columns, int32_t zero_point,
-                       int64_t *bytes) {
-    bool narrow = columns_are_narrow(k, zero_point);
+static void *stream_of(C *c, const Columns *k, int32_t columns, int64_t *bytes) {
+    bool narrow = columns_are_narrow(k);
     int32_t depth = (int32_t)k->depth;
     int64_t block = 0;
     for (int32_t left = columns; left > 0; left -= group_at(left))
@@ -105,7 +65,7 @@ void pack_conv2d_bytes(C *c, Graph *g, Call *call) {
     Columns k;
     int64_t bytes;
     conv2d_columns(call, &k);
-    void *stream = stream_of(c, &k, a->out_c / a->groups, a->output_zero_point, &bytes);
+    void *stream = stream_of(c, &k, a->out_c / a->groups, &bytes);
     call_const(call, &a->weights, "packed", DT_I8, stream, bytes, 4);
     call_absent(call, &a->bias);
     call_absent(call, &a->multiplier);
@@ -120,8 +80,8 @@ static int vector_group_at(int64_t left) {
     return left >= 8 ? 8 : left >= 4 ? 4 : 1;
 }
 
-static void *vector_stream(C *c, const Columns *k, int32_t zero_point, int64_t *bytes) {
-    bool narrow = columns_are_narrow(k, zero_point);
+static void *vector_stream(C *c, const Columns *k, int64_t *bytes) {
+    bool narrow = columns_are_narrow(k);
     *bytes = 4;
     for (int64_t left = k->channels; left > 0; left -= vector_group_at(left))
         *bytes += ctn_vector_group((int32_t)k->depth, vector_group_at(left));
@@ -141,9 +101,9 @@ void pack_linear_bytes(C *c, Graph *g, Call *call) {
     void *stream;
     linear_columns(call, &k);
     if (a->rows == 1) {
-        stream = vector_stream(c, &k, a->output_zero_point, &bytes);
+        stream = vector_stream(c, &k, &bytes);
     } else {
-        stream = stream_of(c, &k, a->columns, a->output_zero_point, &bytes);
+        stream = stream_of(c, &k, a->columns, &bytes);
         call_scratch(call, &a->scratch, 4LL * ctn_dot_even(a->depth), 4);
     }
     call_const(call, &a->weights, "packed", DT_I8, stream, bytes, 4);
