@@ -74,7 +74,6 @@ static void with_the_option_the_report_lists_them_with_their_reasons(void **stat
             assert_non_null(json_string_value(json_object_get(node, "reason")));
         }
         assert_int_equal(json_integer_value(json_object_get(report, "float_nodes")), listed);
-        json_decref(report);
     }
 }
 
