@@ -160,14 +160,47 @@ static void shift_bias(Constants *k, Node *n, int64_t channels, const double *sh
 }
 
 /* The weight's integers rounded with compensation, if calibration has seen enough; else NULL. */
+/* What the integers of n's input, rounded and clipped as they are, take from the mean of each
+ * output: its weights times the mean errors, as far as the patches tell. */
+static void add_input_losses(Constants *k, const Node *n, const Array *w, double *shift) {
+    const Grid *in = node_operand(n, 0)->grid;
+    int64_t depth = patches_depth(n->patches), rows = patches_rows(n->patches);
+    int64_t groups = patches_groups(n->patches), width = groups * depth;
+    int64_t channels = w->dim[0], count = array_count(w);
+    if (in->part_count != 1 || rows < 1 || count != channels * depth || channels % groups != 0)
+        return;
+    double scale = in->part[0].scale, zero = in->part[0].zero_point;
+    double low = in->dtype == DT_I16 ? -32767 : -128, high = in->dtype == DT_I16 ? 32767 : 127;
+    double *lost = NEW_ARRAY(k->c, double, width), *square = NEW_ARRAY(k->c, double, width);
+    const float *x = patches_data(n->patches);
+    for (int64_t i = 0; i < rows * width; i++) {
+        double q = scale * (fmin(fmax(rint((double)x[i] / scale) + zero, low), high) - zero);
+        lost[i % width] += ((double)x[i] - q) / (double)rows;
+        square[i % width] += ((double)x[i] - q) * ((double)x[i] - q) / (double)rows;
+    }
+    /* a mean is believed by how far it stands out of its own uncertainty */
+    for (int64_t i = 0; i < width; i++) {
+        double mean = lost[i] * lost[i], spread = (square[i] - mean) / (double)rows;
+        lost[i] *= mean > 0 ? mean / (mean + fmax(spread, 0)) : 0;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int64_t o = i / depth, group = o / (channels / groups);
+        shift[o] += array_get(w, i) * lost[group * depth + i % depth];
+    }
+}
+
 static Array *compensated(Constants *k, Node *n, const Value *w, const Grid *grid) {
     if (!n->patches || w->grid || n->op->quant.weight_axis != 0)
         return NULL;
     int64_t channels = w->type.dim[0];
     double *shift = NEW_ARRAY(k->c, double, channels);
+    double *taken = NEW_ARRAY(k->c, double, channels);
     Array *q = array_new(k->c, DT_I8, w->type.rank, w->type.dim);
+    add_input_losses(k, n, real_data(k, w), taken);
     if (!round_weights(k->c, n->patches, real_data(k, w), grid, q->data, shift))
         return NULL;
+    for (int64_t o = 0; o < channels; o++)
+        shift[o] += taken[o];
     shift_bias(k, n, channels, shift);
     return q;
 }
