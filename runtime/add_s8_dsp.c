@@ -1,84 +1,10 @@
-/* Sum of two activations on DSP cores. The operand with the larger scale has the factor 1/2, which
- * is exact: (q - z) * 2^19. The other is 2 (q - z) * 2^20 times its multiplier by SMMLAR, the
- * rounding added in the same instruction, then shifted right by n >= 1; a negative value rounds
- * half away from zero, hence one less. Packing has joined dimensions and has proven that one
- * operand is exact; n <= 30; |operand| < 2^27, so that twice the sum stays below 2^29; and for the
- * output what dot_dsp.h asks of a store. */
+/* Sum of two activations on DSP cores. */
 #if defined(__ARM_FEATURE_DSP) || defined(CTN_EMULATE)
-#include "ctn.h"
 #include "dsp.h"
-#include "fix.h"
-#include "loop.h"
 
-typedef struct {
-    int32_t exact_factor;                             /* of twice the exact operand: +-2^20 */
-    int32_t factor, offset, multiplier, round, shift; /* of the other */
-    int32_t sum;                                      /* zero point of the exact one, doubled */
-    int32_t out_multiplier, out_round, out_shift;
-    int32_t min, max;
-    const int8_t *table;
-} Sum;
-
-static inline int32_t sum_of(const Sum *s, int32_t exact, int32_t other) {
-    int32_t x = other * s->factor + s->offset;
-    int32_t t = ctn_smmlar(x, s->multiplier, s->round) + (x >> 31);
-    int32_t sum = s->sum + (int32_t)((uint32_t)(t >> s->shift) << 1) + exact * s->exact_factor;
-    return (ctn_smmlar(sum, s->out_multiplier, s->out_round) + (sum >> 31)) >> s->out_shift;
-}
-
-static void line(const Sum *sum, const int8_t *exact, int32_t exact_step, const int8_t *other,
-                 int32_t other_step, int8_t *output, int32_t count) {
-    const Sum s = *sum; /* a copy, which stores of bytes cannot change */
-    if (!s.table && s.max - s.min == 255 && exact_step == 1 && other_step == 1)
-        for (; count >= 2; count -= 2, exact += 2, other += 2, output += 2) {
-            output[0] = (int8_t)ctn_ssat8_half(sum_of(&s, exact[0], other[0]));
-            output[1] = (int8_t)ctn_ssat8_half(sum_of(&s, exact[1], other[1]));
-        }
-    for (; count > 0; count--, exact += exact_step, other += other_step)
-        *output++ = ctn_finish_s8(sum_of(&s, *exact, *other) >> 1, s.min, s.max, s.table);
-}
-
-typedef struct {
-    const int8_t *q;
-    const int32_t *stride;
-    int32_t zero_point, multiplier, shift;
-} Operand;
-
-/* Where both operands are exact, `other` is (q - z) * 2^22 / 2, rounded to what it is. */
-static Sum sum_begin(const CtnAddS8Args *a, const Operand *exact, const Operand *other) {
-    int both = other->shift == 0;
-    int32_t factor = 1 << (both ? 22 : 21), shift = both ? 1 : -other->shift;
-    factor = other->multiplier < 0 ? -factor : factor;
-    int32_t exact_factor = exact->multiplier < 0 ? -(1 << 20) : 1 << 20;
-    return (Sum){.exact_factor = exact_factor,
-                 .factor = factor,
-                 .offset = -other->zero_point * factor,
-                 .multiplier = other->multiplier < 0 ? -other->multiplier : other->multiplier,
-                 .round = 1 << (shift - 1),
-                 .shift = shift,
-                 .sum = -exact->zero_point * exact_factor,
-                 .out_multiplier = a->output_multiplier,
-                 .out_round = (2 * a->output_zero_point + 1) * (1 << (-a->output_shift - 1)),
-                 .out_shift = -a->output_shift - 1,
-                 .min = a->clamp_min,
-                 .max = a->clamp_max};
-}
+#include "sum_s8.h"
 
 void ctn_add_s8_dsp(const CtnAddS8Args *a, const CtnFrame *frame) {
-    Operand operand[2] = {
-        {ctn_at(frame, a->a), a->a_stride, a->a_zero_point, a->a_multiplier, a->a_shift},
-        {ctn_at(frame, a->b), a->b_stride, a->b_zero_point, a->b_multiplier, a->b_shift},
-    };
-    const Operand *exact = operand + (a->a_shift != 0), *other = operand + (a->a_shift == 0);
-    Sum s = sum_begin(a, exact, other);
-    s.table = ctn_at(frame, a->table);
-    int8_t *output = ctn_at(frame, a->output);
-    int32_t index[5] = {0}, l = 0, r = 0;
-    if (ctn_is_empty(6, a->dim))
-        return;
-    do {
-        line(&s, exact->q + l, exact->stride[5], other->q + r, other->stride[5], output, a->dim[5]);
-        output += a->dim[5];
-    } while (ctn_step(5, a->dim, index, exact->stride, &l, other->stride, &r));
+    ctn_sum_s8(a, frame);
 }
 #endif

@@ -779,7 +779,11 @@ typedef enum {
     VARIANT(conv_transpose2d_s8, ConvTranspose2dS8, dsp, conv_transpose2d_accepts_dsp,             \
             conv_transpose2d_pack_dsp)                                                             \
     VARIANT(matmul_s8, MatmulS8, dsp, matmul_accepts_dsp, matmul_pack_dsp)                         \
+    VARIANT(add_s8, AddS8, v6m, add_accepts_dsp, add_pack_dsp)                                     \
+    VARIANT(add_s8, AddS8, v7m, add_accepts_dsp, add_pack_dsp)                                     \
     VARIANT(add_s8, AddS8, dsp, add_accepts_dsp, add_pack_dsp)                                     \
+    VARIANT(mul_s8, MulS8, v6m, mul_accepts_dsp, mul_pack_dsp)                                     \
+    VARIANT(mul_s8, MulS8, v7m, mul_accepts_dsp, mul_pack_dsp)                                     \
     VARIANT(mul_s8, MulS8, dsp, mul_accepts_dsp, mul_pack_dsp)                                     \
     VARIANT(conv2d_s8, Conv2dS8, mve, conv2d_pairs, pack_conv2d_pairs)                             \
     VARIANT(depthwise_conv2d_s8, DepthwiseConv2dS8, mve, depthwise_taps, pack_depthwise_taps)      \
