@@ -27,7 +27,7 @@ static bool is_float_run(C *c, const CortenOptions *o, bool archive) {
 }
 
 static void check_output_name(C *c, const CortenOptions *o) {
-    if (!o->out)
+    if (!o->out || !*o->out)
         fatal(c, DIAG_USAGE, NULL, "no output file: give -o FILE.npy or FILE.npz");
     if (!text_ends_with(o->out, ".npy") && !text_ends_with(o->out, ".npz"))
         fatal(c, DIAG_USAGE, NULL, "-o %s: a name that ends in .npy or .npz is needed", o->out);

@@ -189,9 +189,7 @@ static void run_slices(C *c, Graph *g, const Options *o, const bool *wanted) {
     }
 }
 
-/* Names the first node from which numbers came that are not finite; its followers only pass them
- * on. */
-static void check_finite(C *c, Graph *g) {
+void calibration_check_finite(C *c, Graph *g) {
     for (Node *n = g->first; n; n = n->next)
         for (int k = 0; k < n->out_count; k++) {
             const Observed *o = n->out[k]->observed;
@@ -242,5 +240,4 @@ void pass_calibrate(C *c, Graph *g, const Options *o) {
         return;
     }
     run_slices(c, g, o, wanted);
-    check_finite(c, g);
 }

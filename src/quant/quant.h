@@ -65,4 +65,9 @@ bool value_stays_float(const Graph *g, const Value *v);
 /* Every constant that a kernel reads, as integers; activations have their grids. */
 void quantize_constants(C *c, Graph *g, const Options *o);
 
+/* Names the first node from which calibration saw numbers that are not finite; its followers only
+ * pass them on. Asked when tables have been made: poles inside of a region that ends finite are
+ * the table's business. */
+void calibration_check_finite(C *c, Graph *g);
+
 #endif

@@ -596,6 +596,8 @@ static void forget_calibration(Graph *g) {
 
 void pass_quantize(C *c, Graph *g, const Options *o) {
     graph_index(g);
+    calibration_check_finite(c, g);
+    diag_stop_if_errors(c);
     fix_input_grids(c, g, o);
     keep_missing_float(c, g, o, false);
     islands_bound(c, g, o);
