@@ -8,6 +8,11 @@ bool sum_of_neighbours(const Call *call) {
     return a->in_stride[5] == 1 || a->dim[5] == 1;
 }
 
+bool sum_of_neighbouring_bytes(const Call *call) {
+    const CtnReduceSumS16Args *a = call->args;
+    return a->input_bytes == 1 && (a->in_stride[5] == 1 || a->dim[5] == 1);
+}
+
 /* Elements of the vectors that a copy along dim d makes; 0 if it cannot run along it. */
 static int32_t run_length(const CtnCopyArgs *a, int d) {
     int32_t in = a->in_stride[d], out = a->out_stride[d];

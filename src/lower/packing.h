@@ -77,6 +77,7 @@ bool avg_pool_of_few_taps(const Call *call);
 
 /* MVE: outputs side by side in the input; a copy along a dim that is dense on one side. */
 bool sum_of_neighbours(const Call *call);
+bool sum_of_neighbouring_bytes(const Call *call);
 bool copy_of_bytes(const Call *call);
 void pack_copy_of_bytes(C *c, Graph *g, Call *call);
 
