@@ -796,6 +796,7 @@ typedef enum {
             pack_conv_transpose2d_pairs)                                                           \
     VARIANT(reduce_sum_s8, ReduceSumS8, mve, sum_of_neighbours, keep_constants)                    \
     VARIANT(reduce_sum_s16, ReduceSumS16, mve, sum_of_neighbouring_bytes, keep_constants)          \
+    VARIANT(matmul_s8, MatmulS8, mve, matmul_of_rows, pack_matmul_of_rows)                         \
     VARIANT(copy, Copy, mve, copy_of_bytes, pack_copy_of_bytes)                                    \
     VARIANT(linear_s8, LinearS8, mve, linear_rows, pack_linear_rows)                               \
     VARIANT(add_s8, AddS8, mve, add_runs, pack_add_runs)                                           \

@@ -352,4 +352,26 @@ static inline void vstrbq_scatter_offset_u16(uint8_t *p, uint16x8_t offset, uint
         p[offset.lane[i]] = (uint8_t)v.lane[i];
 }
 
+/* sum + a[0] * b[0] + a[1] * b[1] ... */
+static inline int32_t vmladavaq_s8(int32_t sum, int8x16_t a, int8x16_t b) {
+    for (int i = 0; i < 16; i++)
+        sum = emul_wrap((uint32_t)sum + (uint32_t)(a.lane[i] * b.lane[i]));
+    return sum;
+}
+
+static inline int32_t vaddvaq_s8(int32_t sum, int8x16_t a) {
+    for (int i = 0; i < 16; i++)
+        sum += a.lane[i];
+    return sum;
+}
+
+static inline int32x4_t vldrwq_s32(const int32_t *p) {
+    return (int32x4_t){{p[0], p[1], p[2], p[3]}};
+}
+
+static inline int32x4_t vsetq_lane_s32(int32_t v, int32x4_t a, int lane) {
+    a.lane[lane] = v;
+    return a;
+}
+
 #endif
