@@ -193,7 +193,7 @@ void calibration_check_finite(C *c, Graph *g) {
     for (Node *n = g->first; n; n = n->next)
         for (int k = 0; k < n->out_count; k++) {
             const Observed *o = n->out[k]->observed;
-            if (!o || o->not_finite == 0)
+            if (!o || o->not_finite == 0 || n->float_kept) /* floats can hold them */
                 continue;
             diag_error(c, DIAG_MODEL, &n->loc,
                        "%lld of %lld numbers that this computes from the calibration data are "

@@ -44,6 +44,10 @@ static double exp_negative(double x) {
     return 1 / exp(x);
 }
 
+static double poles_inside(double x) { /* log(0) is clamped */
+    return x > exp(-3) ? log(x) : -3;
+}
+
 static double scaled(double x) {
     return x * 5 / 2;
 }
@@ -63,6 +67,7 @@ static const struct {
     {"sqrt_relu", sqrt_relu},
     {"exp_negative", exp_negative},
     {"scaled", scaled},
+    {"poles_inside", poles_inside},
 };
 
 typedef struct {
