@@ -328,10 +328,24 @@ static void import_body(C *c, void *user) {
     graph_index(p->g);
 }
 
+/* A model that cannot be imported whole never comes to the passes: what they would refuse for want
+ * of an integer form is said here, so that the user sees all at once. */
+static void name_refusals(C *c, const Graph *g) {
+    for (const Node *n = g->first; n; n = n->next) {
+        const Op *op = n->op;
+        if (op->lower || op->decompose || op->map || !op->no_integer_form)
+            continue;
+        diag_error(c, DIAG_MODEL, &n->loc, "%s has no integer form", op_schema(op)->name);
+        diag_detail(c, "%s", op->no_integer_form);
+    }
+}
+
 Graph *import_pt2(C *c, const char *path) {
     Pt2 p = {.c = c, .path = c_strdup(c, path)};
     c_try(c, import_body, &p);
     archive_close(&p);
+    if (diag_error_count(c) > 0 && diag_exit_code(c) == DIAG_MODEL && p.g)
+        name_refusals(c, p.g);
     diag_stop_if_errors(c);
     return p.g;
 }
