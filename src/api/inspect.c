@@ -17,10 +17,7 @@ static Fortune fortune_of(const Graph *g, int id) {
     if (a->fate != FATE_LIVE)
         return f;
     for (const Node *n = g->first; n; n = n->next) {
-        bool stands = false;
-        for (int i = 0; i < n->origins.count; i++)
-            stands |= n->origins.id[i] == id;
-        if (!stands)
+        if (!origins_have(&n->origins, id))
             continue;
         if (!n->op->lower && !n->op->map)
             return (Fortune){"none",

@@ -90,35 +90,6 @@ static void pair_values(C *c, Verify *v, Seen *seen) {
 
 /* ---- the runs ------------------------------------------------------------------------------ */
 
-static void run_reference(C *c, Verify *v, Seen *seen, int sample, Array **outputs) {
-    Graph *g = v->reference;
-    Env *env = env_new(c, g), *outer = c->env;
-    for (int k = 0; k < g->input_count; k++)
-        if (g->input[k].kind == ARG_VALUE)
-            env_set(env, g->input[k].u.value, v->real_samples.sample[sample][k]);
-    c->env = env;
-    graph_eval(c, g, env, true, see_value, seen);
-    for (int k = 0; k < g->output_count; k++) {
-        if (g->output[k].kind != ARG_VALUE)
-            continue;
-        const Array *a = env_get(env, g->output[k].u.value);
-        outputs[k] = array_new(c, a->dtype, a->rank, a->dim);
-        if (array_bytes(a) > 0)
-            memcpy(outputs[k]->data, a->data, (size_t)array_bytes(a));
-    }
-    Array **after = NEW_ARRAY(c, Array *, g->state_count + 1);
-    for (int i = 0; i < g->state_count; i++) {
-        const Array *a = env_get(env, g->state[i].after);
-        after[i] = array_new(c, a->dtype, a->rank, a->dim);
-        if (array_bytes(a) > 0)
-            memcpy(after[i]->data, a->data, (size_t)array_bytes(a));
-    }
-    for (int i = 0; i < g->state_count; i++)
-        g->state[i].before->initial = after[i];
-    env_free(env);
-    c->env = outer;
-}
-
 static void run_both(C *c, Verify *v) {
     Graph *g = v->model.planned;
     Seen seen = {.c = c, .v = v, .simulator = simulator_new(c, g)};
@@ -132,7 +103,7 @@ static void run_both(C *c, Verify *v) {
         v->integer[i] = NEW_ARRAY(c, Array *, g->output_count + 1);
         v->real[i] = NEW_ARRAY(c, Array *, g->output_count + 1);
         simulator_run(c, seen.simulator, v->samples.sample[i], v->integer[i]);
-        run_reference(c, v, &seen, i, v->real[i]);
+        run_float_watched(c, v->reference, v->real_samples.sample[i], v->real[i], see_value, &seen);
         for (int k = 0; k < g->output_count; k++)
             if (v->integer[i][k] && v->real[i][k])
                 noise_add(&v->output[k], v->real[i][k],

@@ -245,7 +245,7 @@ void node_move_before(Graph *g, Node *n, Node *before) {
 
 /* ---- origins ------------------------------------------------------------------------------ */
 
-static bool origins_have(const Origins *o, int id) {
+bool origins_have(const Origins *o, int id) {
     int low = 0, high = o->count;
     while (low < high) {
         int middle = low + (high - low) / 2;

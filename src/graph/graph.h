@@ -312,6 +312,7 @@ Arg arg_values(C *c, int count, Value *const *v);
 void node_remove(Graph *g, Node *n, Fate fate, const char *reason, const Node *into);
 void node_move_before(Graph *g, Node *n, Node *before);
 void value_replace(Graph *g, Value *old_value, Value *new_value); /* in all readers and outputs */
+bool origins_have(const Origins *o, int id);                      /* archive node id */
 /* dst from now on stands for src's archive nodes too; their fate becomes `fate` into dst. */
 void origins_merge(Graph *g, Node *dst, const Node *src, Fate fate);
 void graph_index(Graph *g); /* numbers nodes, fills users and output counts */

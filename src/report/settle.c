@@ -4,13 +4,6 @@
 
 #include <string.h>
 
-static bool origins_have(const Origins *o, int id) {
-    for (int i = 0; i < o->count; i++)
-        if (o->id[i] == id)
-            return true;
-    return false;
-}
-
 /* Nodes that passes put at the boundary or between layouts: they stand for no work of the user's.
  */
 static bool is_plumbing(const Node *n) {

@@ -12,12 +12,17 @@ static Array *copy_array(C *c, const Array *a) {
 }
 
 void run_float(C *c, Graph *g, Array *const *inputs, Array **outputs) {
+    run_float_watched(c, g, inputs, outputs, NULL, NULL);
+}
+
+void run_float_watched(C *c, Graph *g, Array *const *inputs, Array **outputs,
+                       void (*seen)(void *user, const Value *v, const Array *a), void *user) {
     Env *env = env_new(c, g), *outer = c->env;
     for (int k = 0; k < g->input_count; k++)
         if (g->input[k].kind == ARG_VALUE)
             env_set(env, g->input[k].u.value, inputs[k]);
     c->env = env;
-    graph_eval(c, g, env, false, NULL, NULL);
+    graph_eval(c, g, env, false, seen, user);
     for (int k = 0; k < g->output_count; k++)
         outputs[k] = g->output[k].kind == ARG_VALUE
                          ? copy_array(c, env_get(env, g->output[k].u.value))

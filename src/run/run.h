@@ -30,6 +30,9 @@ Array *labels_read(C *c, const char *path, const char *labels);
 
 /* outputs[k] of one sample; graph of any stage before LOWERED, in float. */
 void run_float(C *c, Graph *g, Array *const *inputs, Array **outputs);
+/* The same; seen is called with every node output as soon as it is computed. */
+void run_float_watched(C *c, Graph *g, Array *const *inputs, Array **outputs,
+                       void (*seen)(void *user, const Value *v, const Array *a), void *user);
 
 /* A planned graph bound to host memory: the arena, state and weights, exactly as on the chip. */
 typedef struct Simulator Simulator;
