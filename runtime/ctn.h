@@ -18,6 +18,19 @@
 extern "C" {
 #endif
 
+/* Of what an emitted model and this folder agree on: counts up when one of another version would
+ * not do. */
+#define CTN_INTERFACE 1
+
+/* C99 knows neither; all compilers for these chips know this. */
+#if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define CTN_ALIGN(bytes) _Alignas(bytes)
+#define CTN_ASSERT(condition, text) _Static_assert(condition, text)
+#else
+#define CTN_ALIGN(bytes) __attribute__((aligned(bytes)))
+#define CTN_ASSERT(condition, text) extern char ctn_assertion[(condition) ? 1 : -1]
+#endif
+
 /* ---- references ---------------------------------------------------------------------------- */
 
 typedef enum {
@@ -39,6 +52,16 @@ typedef struct {
 static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
     return ref == CTN_NONE ? (void *)0 : (void *)(frame->base[ref >> 28] + (ref & 0x0fffffffu));
 }
+
+typedef struct { /* of a call, for whoever traces a model */
+    const char *name;   /* the archive's node */
+    const char *kernel; /* the function */
+    const char *type;   /* of the output: "int8", "float32", "none" if it lies nowhere whole */
+    CtnRef output;
+    uint32_t bytes;
+    float scale; /* real = scale * (q - zero_point) */
+    int32_t zero_point;
+} CtnCallInfo;
 
 /* ---- argument lists ------------------------------------------------------------------------ */
 /* Each list is written once and makes the struct below, the emitter's field table, the

@@ -63,7 +63,16 @@ const char *comment_text(C *c, const char *s) {
     return safe;
 }
 
-static const char *region_name(int region) {
+/* The same for names that stand between quotes. */
+const char *string_text(C *c, const char *s) {
+    char *safe = c_strdup(c, s ? s : "");
+    for (char *p = safe; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 0x7f || *p == '\\' || *p == '"' || *p == '?')
+            *p = '_';
+    return safe;
+}
+
+const char *region_name(int region) {
     return region == CTN_STATE ? "CTN_STATE" : region == CTN_WEIGHTS ? "CTN_WEIGHTS" : "CTN_ARENA";
 }
 
@@ -120,8 +129,28 @@ static void add_functions(Text *t, const Graph *g, const char *upper) {
              "/* One inference. Write the inputs before, read the outputs after; the memory of\n"
              " * an input may be reused during the run. */\nvoid %s_run(%s_t *self);\n\n",
              n, n);
+    text_add(
+        t,
+        "/* A run in steps, for schedulers that cannot spare the time of a whole one: does the\n"
+        " * next call and returns 1 while calls are left, or 0 when the outputs are there.\n"
+        " * %s_init() and a whole run start over. */\nint %s_step(%s_t *self);\n\n",
+        n, n, n);
     text_add(t, "/* Call k of %s_CALL_COUNT alone: a run is all of them in order. */\n", upper);
     text_add(t, "void %s_call(const %s_t *self, int k);\n\n", n, n);
+}
+
+static void add_tracing(Text *t, const Graph *g, const char *upper) {
+    text_add(t,
+             "/* Defined for the .c file, %s_TRACE has every call reported to this\n"
+             " * function of yours: done is 0 before and 1 behind call k. Without it nothing of\n"
+             " * this is compiled. %s_call_info says what a call is and where its output lies:\n"
+             " * valid when it is done, until later calls reuse the memory. */\n"
+             "#ifdef %s_TRACE\n"
+             "void %s_trace(const %s_t *self, int k, int done);\n",
+             upper, g->name, upper, g->name, g->name);
+    if (g->first_call)
+        text_add(t, "extern const CtnCallInfo %s_call_info[%s_CALL_COUNT];\n", g->name, upper);
+    text_add(t, "#endif\n\n");
 }
 
 /* The arrays that the .c file defines. A larger arena may be asked for, a smaller one is refused
@@ -148,6 +177,10 @@ const char *c_header(C *c, const Graph *g, const Options *o) {
              g->name, o->cpu->name, o->isa, CORTEN_VERSION,
              g->archive_sha256 ? g->archive_sha256 : "unknown");
     text_add(&t, "#ifndef %s_H\n#define %s_H\n\n#include \"ctn.h\"\n\n", upper, upper);
+    text_add(&t,
+             "#if CTN_INTERFACE != %d\n"
+             "#error \"runtime/ is of another corten than this file\"\n#endif\n\n",
+             CTN_INTERFACE);
     text_add(&t, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     text_add(&t, "#define %s_ARENA_BYTES %lld\n", upper, (long long)g->arena_bytes);
     text_add(&t, "#define %s_STATE_BYTES %lld\n", upper, (long long)g->state_bytes);
@@ -155,9 +188,12 @@ const char *c_header(C *c, const Graph *g, const Options *o) {
     text_add(&t, "#define %s_CALL_COUNT %d\n", upper, g->call_count);
     text_add(&t, "#define %s_INPUT_COUNT %d\n", upper, g->input_count);
     text_add(&t, "#define %s_OUTPUT_COUNT %d\n\n", upper, g->output_count);
-    text_add(&t, "/* One instance. */\ntypedef struct {\n    CtnFrame frame;\n} %s_t;\n\n",
-             g->name);
+    text_add(&t,
+             "/* One instance; there is no other memory that a run writes. */\ntypedef struct {\n  "
+             "  CtnFrame frame;\n    int next_call; /* of %s_step */\n} %s_t;\n\n",
+             g->name, g->name);
     add_functions(&t, g, upper);
+    add_tracing(&t, g, upper);
     add_memory(&t, g, upper);
     for (int i = 0; i < g->input_count; i++)
         add_boundary(&t, c, g, "input", i, &g->input[i], g->input_name ? g->input_name[i] : NULL);

@@ -55,7 +55,7 @@ static void add_member(Text *t, const Buffer *b) {
     int size = dtype_size(b->element);
     text_add(t, "    ");
     if (b->align > size)
-        text_add(t, "_Alignas(%d) ", b->align);
+        text_add(t, "CTN_ALIGN(%d) ", b->align);
     text_add(t, "%s %s[%lld];\n", c_type_name(b->element), b->name, (long long)(b->bytes / size));
 }
 
@@ -116,11 +116,10 @@ static void add_weights(Text *t, C *c, const Graph *g, const char *upper) {
         add_member(t, constant[i]);
     text_add(t, "} Weights;\n\n");
     text_add(
-        t,
-        "_Static_assert(sizeof(Weights) == %lld, \"constants must lie as they were planned\");\n\n",
+        t, "CTN_ASSERT(sizeof(Weights) == %lld, \"constants must lie as they were planned\");\n\n",
         (long long)g->weights_bytes);
     text_add(t, "#ifndef %s_WEIGHTS_SECTION\n#define %s_WEIGHTS_SECTION\n#endif\n", upper, upper);
-    text_add(t, "%s_WEIGHTS_SECTION static const _Alignas(16) Weights weights = {\n", upper);
+    text_add(t, "%s_WEIGHTS_SECTION static const CTN_ALIGN(16) Weights weights = {\n", upper);
     for (int i = 0; i < count; i++)
         add_numbers(t, constant[i]);
     text_add(t, "};\n\n");
@@ -147,7 +146,7 @@ static const char *ref_text(C *c, const Graph *g, const Call *call, const Kernel
             return c_format(c, "WEIGHT(%s)", constant_name(g, b));
         if (b->region == CTN_WEIGHTS)
             return c_format(c, "WEIGHT(%s) + %lld", constant_name(g, b), (long long)ref->offset);
-        return c_format(c, "CTN_REF(%s, %lld)", b->region == CTN_STATE ? "CTN_STATE" : "CTN_ARENA",
+        return c_format(c, "CTN_REF(%s, %lld)", region_name(b->region),
                         (long long)(b->offset + ref->offset));
     }
     return "CTN_NONE";
@@ -255,14 +254,15 @@ static void add_strip(Text *t, C *c, const Strip *s) {
     text_add(t, "    }\n}\n\n");
 }
 
+/* What a call is in the source; NULL where the strip that it belongs to ends later. */
 static const char *call_text(C *c, const Graph *g, const Call *call) {
     const Strip *s = strip_of(g, call);
     if (!s)
-        return c_format(c, "%s(&call%d, &self->frame); /* %s */", call->variant->symbol,
-                        call->index, comment_text(c, call->name));
+        return c_format(c, "TRACED(%d, %s(&call%d, &self->frame)); /* %s */", call->index,
+                        call->variant->symbol, call->index, comment_text(c, call->name));
     if (call == s->last)
-        return c_format(c, "strip%d(&self->frame); /* to %s */", s->first->index,
-                        comment_text(c, call->name));
+        return c_format(c, "TRACED(%d, strip%d(&self->frame)); /* to %s */", call->index,
+                        s->first->index, comment_text(c, call->name));
     return NULL;
 }
 
@@ -280,9 +280,69 @@ static void add_dispatch(Text *t, C *c, const Graph *g) {
     for (const Call *call = g->first_call; call; call = call->next)
         if (call_text(c, g, call))
             text_add(t, "    %s\n", call_text(c, g, call));
+    text_add(t, "    self->next_call = 0;\n}\n\n");
+}
+
+/* A step passes over calls that a later one does the work of. */
+static void add_step(Text *t, const Graph *g, const char *upper) {
+    text_add(t, "int %s_step(%s_t *self) {\n", g->name, g->name);
+    if (g->strip_count > 0) {
+        text_add(
+            t, "    switch (self->next_call) { /* the call that ends a strip does all of it */\n");
+        for (int i = 0; i < g->strip_count; i++)
+            text_add(t, "    case %d:\n        self->next_call = %d;\n        break;\n",
+                     g->strip[i].first->index, g->strip[i].last->index);
+        text_add(t, "    default:\n        break;\n    }\n");
+    }
+    text_add(t,
+             "    %s_call(self, self->next_call++);\n"
+             "    if (self->next_call < %s_CALL_COUNT)\n        return 1;\n"
+             "    self->next_call = 0;\n    return 0;\n}\n\n",
+             g->name, upper);
+}
+
+/* ---- tracing ------------------------------------------------------------------------------- */
+
+static void add_trace(Text *t, const Graph *g, const char *upper) {
+    text_add(t,
+             "#ifdef %s_TRACE\n"
+             "#define TRACED(k, call) \\\n"
+             "    do { \\\n"
+             "        %s_trace(self, k, 0); \\\n"
+             "        call; \\\n"
+             "        %s_trace(self, k, 1); \\\n"
+             "    } while (0)\n"
+             "#else\n#define TRACED(k, call) call\n#endif\n\n",
+             upper, g->name, g->name);
+}
+
+/* What the call leaves in memory whole: nothing but its last output when strips cut it in rows. */
+static const Value *traced_value(const Graph *g, const Call *call) {
+    const Strip *s = strip_of(g, call);
+    if (!call->node || call->node->out_count == 0 || (s && call != s->last))
+        return NULL;
+    const Value *v = node_result(call->node);
+    return v->buffer && v->buffer->region != CTN_WEIGHTS ? v : NULL;
+}
+
+static void add_call_infos(Text *t, C *c, const Graph *g, const char *upper) {
     if (!g->first_call)
-        text_add(t, "    (void)self;\n");
-    text_add(t, "}\n");
+        return;
+    text_add(t, "#ifdef %s_TRACE\nconst CtnCallInfo %s_call_info[%s_CALL_COUNT] = {\n", upper,
+             g->name, upper);
+    for (const Call *call = g->first_call; call; call = call->next) {
+        const Value *v = traced_value(g, call);
+        text_add(t, "    {\"%s\", \"%s\", ", string_text(c, call->name), call->variant->symbol);
+        if (v)
+            text_add(t, "\"%s\", CTN_REF(%s, %lld), %lldu, %.9gF, %d},\n",
+                     dtype_name(value_storage(v)), region_name(v->buffer->region),
+                     (long long)(v->buffer->offset + v->buffer_offset), (long long)value_bytes(v),
+                     v->grid ? v->grid->part[0].scale : 1.0,
+                     v->grid ? v->grid->part[0].zero_point : 0);
+        else
+            text_add(t, "\"none\", CTN_NONE, 0u, 1.0F, 0},\n");
+    }
+    text_add(t, "};\n#endif\n");
 }
 
 /* ---- set-up -------------------------------------------------------------------------------- */
@@ -327,12 +387,12 @@ static void add_reset(Text *t, C *c, const Graph *g) {
 static void add_init(Text *t, const Graph *g, const char *upper, bool has_weights) {
     text_add(t, "#ifndef %s_ARENA_SECTION\n#define %s_ARENA_SECTION\n#endif\n", upper, upper);
     text_add(t, "#ifndef %s_OWN_MEMORY\n", upper);
-    text_add(t, "_Static_assert(%s_ARENA_SIZE >= %s_ARENA_BYTES, \"the arena is too small\");\n",
-             upper, upper);
-    text_add(t, "%s_ARENA_SECTION _Alignas(16) uint8_t %s_arena[%s_ARENA_SIZE];\n", upper, g->name,
+    text_add(t, "CTN_ASSERT(%s_ARENA_SIZE >= %s_ARENA_BYTES, \"the arena is too small\");\n", upper,
+             upper);
+    text_add(t, "%s_ARENA_SECTION CTN_ALIGN(16) uint8_t %s_arena[%s_ARENA_SIZE];\n", upper, g->name,
              upper);
     if (g->state_bytes)
-        text_add(t, "_Alignas(16) uint8_t %s_state[%s_STATE_BYTES];\n", g->name, upper);
+        text_add(t, "CTN_ALIGN(16) uint8_t %s_state[%s_STATE_BYTES];\n", g->name, upper);
     text_add(t, "#endif\n\n");
     text_add(t, "int %s_init(%s_t *self, void *arena, void *state) {\n", g->name, g->name);
     text_add(t, "    if ((((uintptr_t)arena | (uintptr_t)state) & 15) != 0)\n        return -1;\n");
@@ -342,7 +402,7 @@ static void add_init(Text *t, const Graph *g, const char *upper, bool has_weight
         text_add(t, "    self->frame.base[CTN_WEIGHTS] = (uint8_t *)&weights; /* only read */\n");
     else
         text_add(t, "    self->frame.base[CTN_WEIGHTS] = 0; /* no constants */\n");
-    text_add(t, "    %s_reset(self);\n    return 0;\n}\n\n", g->name);
+    text_add(t, "    self->next_call = 0;\n    %s_reset(self);\n    return 0;\n}\n\n", g->name);
 }
 
 const char *c_source(C *c, const Graph *g, const Options *o) {
@@ -361,7 +421,10 @@ const char *c_source(C *c, const Graph *g, const Options *o) {
     add_init(&t, g, upper, has_weights);
     for (int i = 0; i < g->strip_count; i++)
         add_strip(&t, c, &g->strip[i]);
+    add_trace(&t, g, upper);
     add_dispatch(&t, c, g);
+    add_step(&t, g, upper);
+    add_call_infos(&t, c, g, upper);
     return text_string(&t);
 }
 

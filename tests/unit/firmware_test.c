@@ -1,0 +1,154 @@
+/* What is emitted, as a firmware takes it up: the languages and compilers that it is for, several
+ * instances, steps and traces. */
+#include "emit/names.h"
+#include "flow/flow.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define STRICT "-Wall -Wextra -Wpedantic -Wconversion -Werror"
+
+static const char *const models[] = {"shared_silu_inplace", "lstm_stream", "squeeze_excite"};
+
+/* A probe of tests/pains, compiled; once per program. */
+static const char *compiled(const char *name, const char *cpu) {
+    const char *out = flow_path("%s_%s", name, cpu);
+    if (!file_exists(flow_text("%s/report.json", out)))
+        flow_compiled(flow_text("pains/%s.pt2", name), flow_text("pains/%s.npz", name), cpu, out);
+    return out;
+}
+
+static const char *const digits_folder = "../examples/digits_silu";
+
+static const char *digits(const char *cpu) {
+    const char *out = flow_path("digits_%s", cpu);
+    if (!file_exists(flow_text("%s/report.json", out)))
+        flow_compiled(flow_text("%s/digits_silu.pt2", digits_folder),
+                      flow_text("%s/calib.npz", digits_folder), cpu, out);
+    return out;
+}
+
+/* ---- languages and compilers --------------------------------------------------------------- */
+
+static Said syntax(const char *compiler, const char *out, const char *source) {
+    return flow_shell("%s " STRICT " -DCTN_EMULATE -I" CORTEN_RUNTIME
+                      " -I%s -I%s/runtime -fsyntax-only %s",
+                      compiler, out, out, source);
+}
+
+static void emitted_c_is_c99_and_c11_without_a_warning(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(models); i++) {
+        const char *out = compiled(models[i], "cortex-m0plus");
+        const char *source = flow_text("%s/%s.c", out, models[i]);
+        const char *traced = flow_text("-D%s_TRACE", upper_name(flow_c(), models[i]));
+        assert_code(syntax("cc -std=c99", out, source), 0);
+        assert_code(syntax("cc -std=c11", out, source), 0);
+        assert_code(syntax(flow_text("cc -std=c99 %s", traced), out, source), 0);
+        assert_code(syntax("cc -std=c99", out, flow_text("%s/runtime/*.c", out)), 0);
+    }
+}
+
+static void emitted_header_is_cxx_from_the_first_standard_on(void **state) {
+    (void)state;
+    if (!flow_has("c++"))
+        skip();
+    const char *out = compiled("lstm_stream", "cortex-m0plus"), *source = flow_path("user.cpp");
+    text_write(source, "#include \"lstm_stream.h\"\n"
+                       "int one_step(lstm_stream_t *m);\n"
+                       "int one_step(lstm_stream_t *m) { return lstm_stream_step(m); }\n"
+                       "int set_up(lstm_stream_t *m);\n"
+                       "int set_up(lstm_stream_t *m) {\n"
+                       "    return LSTM_STREAM_INIT(m, lstm_stream_arena, 0);\n}\n");
+    assert_code(syntax("c++ -std=c++11 -DLSTM_STREAM_TRACE", out, source), 0);
+    assert_code(syntax("c++ -std=c++17", out, source), 0);
+}
+
+typedef struct {
+    const char *cpu, *flags;
+} Core;
+
+static const Core cores[] = {
+    {"cortex-m0plus", "-mcpu=cortex-m0plus"},
+    {"cortex-m3", "-mcpu=cortex-m3"},
+    {"cortex-m4", "-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16"},
+    {"cortex-m7", "-mcpu=cortex-m7 -mfloat-abi=hard -mfpu=fpv5-sp-d16"},
+    {"cortex-m33", "-mcpu=cortex-m33 -mfloat-abi=hard -mfpu=fpv5-sp-d16"},
+    {"cortex-m55", "-mcpu=cortex-m55 -mfloat-abi=hard"},
+};
+
+/* clang counts the characters of assembly against a limit of C99 that no compiler has. */
+static const char *const compilers[][2] = {
+    {"arm-none-eabi-gcc -ffreestanding", ""},
+    {"clang --target=arm-none-eabi -ffreestanding", "-Wno-overlength-strings"},
+};
+
+static void gcc_and_clang_compile_it_for_every_cpu(void **state) {
+    (void)state;
+    if (!flow_has("arm-none-eabi-gcc") || !flow_has("clang"))
+        skip();
+    for (size_t i = 0; i < COUNT_OF(cores); i++) {
+        const char *out = digits(cores[i].cpu);
+        for (size_t k = 0; k < COUNT_OF(compilers); k++)
+            assert_code(flow_shell("mkdir -p %s/o && cd %s/o && %s " STRICT " %s %s -mthumb -O2 "
+                                   "-std=c11 -I.. -I../runtime -c ../digits_silu.c ../runtime/*.c",
+                                   out, out, compilers[k][0], compilers[k][1], cores[i].flags),
+                        0);
+    }
+}
+
+/* ---- instances, steps, traces -------------------------------------------------------------- */
+
+static Said run_program(const char *program, const char *out, const char *name, const char *more) {
+    const char *exe = flow_path("%s_%s", name, program), *upper = upper_name(flow_c(), name);
+    return flow_shell("cc -std=c11 -DCTN_EMULATE " STRICT " -g -I" CORTEN_RUNTIME
+                      " -I%s -I%s/runtime %s -D%s_OWN_MEMORY -DMODEL_H='\"%s.h\"' -DMODEL=%s "
+                      "-DARENA_BYTES=%s_ARENA_BYTES -DSTATE_BYTES=%s_STATE_BYTES "
+                      "-DINPUT_BYTES=%s_INPUT0_BYTES -DOUTPUT_BYTES=%s_OUTPUT0_BYTES "
+                      "flow/%s.c %s/%s.c %s/runtime/*.c -o %s && %s",
+                      out, out, more, upper, name, name, upper, upper, upper, upper, program, out,
+                      name, out, exe, exe);
+}
+
+static void stepped_instances_equal_whole_runs(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(models); i++) {
+        const char *traced = flow_text("-D%s_TRACE", upper_name(flow_c(), models[i]));
+        assert_code(run_program("steps", compiled(models[i], "cortex-m4"), models[i], traced), 0);
+    }
+    const char *out = digits("cortex-m55"); /* it has a strip */
+    assert_says(file_text(flow_text("%s/digits_silu.c", out)), "static void strip");
+    assert_code(run_program("steps", out, "digits_silu", "-DDIGITS_SILU_TRACE"), 0);
+}
+
+static void trace_leaves_nothing_behind_when_it_is_off(void **state) {
+    (void)state;
+    if (!flow_has("arm-none-eabi-gcc"))
+        skip();
+    const char *out = digits("cortex-m4");
+    Said said =
+        flow_shell("arm-none-eabi-gcc %s -mthumb -O2 -ffreestanding -I%s/runtime -c "
+                   "%s/digits_silu.c -o %s && arm-none-eabi-nm %s",
+                   cores[2].flags, out, out, flow_path("untraced.o"), flow_path("untraced.o"));
+    assert_code(said, 0);
+    assert_says(said.results, "digits_silu_step");
+    assert_silent_on(said.results, "trace");
+    assert_silent_on(said.results, "call_info");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(emitted_c_is_c99_and_c11_without_a_warning),
+        cmocka_unit_test(emitted_header_is_cxx_from_the_first_standard_on),
+        cmocka_unit_test(gcc_and_clang_compile_it_for_every_cpu),
+        cmocka_unit_test(stepped_instances_equal_whole_runs),
+        cmocka_unit_test(trace_leaves_nothing_behind_when_it_is_off),
+    };
+    flow_begin();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
