@@ -136,10 +136,10 @@ static json_t *seconds_json(const double seconds[8]) {
 /* What lowering depended on, so that the folder can be taken up again. */
 static json_t *options_json(const Options *o) {
     static const char *const io[] = {NULL, "int8", "int16", "float"};
-    return json_pack("{s:s?, s:s?, s:s, s:s, s:b, s:b}", "from", o->resume, "io", io[o->io],
+    return json_pack("{s:s?, s:s?, s:s, s:s, s:b, s:b, s:I}", "from", o->resume, "io", io[o->io],
                      "io_layout", o->io_nhwc ? "nhwc" : "nchw", "optimize",
                      o->optimize_size ? "size" : "speed", "keep_inputs", o->keep_inputs,
-                     "allow_float", o->allow_float);
+                     "allow_float", o->allow_float, "ram", (json_int_t)o->ram_limit);
 }
 
 static void add_totals(json_t *root, const Graph *g) {

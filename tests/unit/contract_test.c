@@ -197,6 +197,16 @@ static void memory_limits_refuse_with_both_numbers(void **state) {
 
 /* ---- what is written ----------------------------------------------------------------------- */
 
+/* Under another limit the plan would be another one than what was emitted. */
+static void memory_limit_is_part_of_the_report(void **state) {
+    (void)state;
+    CortenOptions o = options(flow_path("limited"));
+    o.ram = 100000000;
+    assert_code(flow_run(corten_compile, o), 0);
+    json_t *taken = json_object_get(flow_report(o.out), "options");
+    assert_int_equal(json_integer_value(json_object_get(taken, "ram")), o.ram);
+}
+
 static void second_compile_replaces_only_files_of_the_first(void **state) {
     (void)state;
     const char *out = flow_path("again");
@@ -814,6 +824,7 @@ int main(void) {
         cmocka_unit_test(what_cannot_be_given_is_refused_not_ignored),
         cmocka_unit_test(unwritable_folders_are_exit_3),
         cmocka_unit_test(memory_limits_refuse_with_both_numbers),
+        cmocka_unit_test(memory_limit_is_part_of_the_report),
         cmocka_unit_test(second_compile_replaces_only_files_of_the_first),
         cmocka_unit_test(foreign_files_are_never_overwritten),
         cmocka_unit_test(edited_report_removes_nothing_outside_of_its_folder),
