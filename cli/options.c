@@ -54,6 +54,8 @@ static const Option option_table[] = {
     {"input-scale", 0, COMPILE, REPEATED, LIST_AT(input_scale), "NAME=SCALE,ZP",
      "fixed quantization of an input"},
     {"emit", 0, COMPILE, TEXT, AT(emit), "KIND", "c"},
+    {"export", 0, COMPILE, REPEATED, LIST_AT(exports), "KIND",
+     "also a folder for cmake, make, arduino, zephyr or cmsis-pack; repeatable"},
     {"isa", 0, COMPILE, TEXT, AT(isa), "LEVEL", "v6m, v7m, dsp or mve instead of the CPU's"},
     {"ram", 0, COMPILE, BYTES, AT(ram), "BYTES", "refuse to need more (K and M are understood)"},
     {"flash", 0, COMPILE, BYTES, AT(flash), "BYTES", "refuse to need more"},
@@ -210,11 +212,13 @@ static int take_operand(const Command *command, int argc, char **argv, CortenOpt
 
 int options_parse(const Command *command, int argc, char **argv, CortenOptions *out) {
     static const char *calibrate[MAX_REPEATED], *input_scale[MAX_REPEATED];
+    static const char *exports[MAX_REPEATED];
     struct option longs[OPTIONS + 2];
     char shorts[2 * OPTIONS + 4];
     getopt_tables(command, longs, shorts);
     out->calibrate = calibrate;
     out->input_scale = input_scale;
+    out->exports = exports;
     opterr = 0;
     for (int value; (value = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
         if (value == 'h') {

@@ -32,6 +32,8 @@ typedef struct {
     const char *io;        /* int8, int16, float; NULL: as quantized */
     const char *io_layout; /* nchw, nhwc; NULL: as exported */
     const char *emit;      /* "c"; NULL: the same */
+    const char *const *exports; /* cmake, make, arduino, zephyr, cmsis-pack: folders in `out` */
+    int exports_count;
     const char *optimize;  /* speed, size; NULL: speed */
     long long ram, flash;  /* refuse above; 0: no limit */
     bool keep_inputs;

@@ -130,6 +130,7 @@ static void write_folder(C *c, Session *s, Graph *g, PipelineControl *control, F
     double start = now();
     report_settle(c, g);
     emit_c(c, g, &s->compile, files);
+    export_files(c, g, &s->compile, files);
     for (int i = 0; timer_names[i]; i++)
         if (strcmp(timer_names[i], "emit") == 0)
             control->seconds[i] += now() - start;

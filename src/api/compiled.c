@@ -32,6 +32,7 @@ static void take_options(C *c, Session *s, const json_t *root, const Loc *loc, C
     o->allow_float = json_is_true(json_object_get(options, "allow_float"));
     o->ram = json_integer_value(json_object_get(options, "ram")); /* as many strips as then */
     o->flash = 0;
+    o->exports_count = 0;
     s->o = o;
     session_options(c, s);
 }

@@ -155,6 +155,19 @@ static void parse_precision(C *c, Session *s) {
     s->compile.precision = rule;
 }
 
+static void choose_exports(C *c, Session *s) {
+    const char **names = NEW_ARRAY(c, const char *, export_table_count);
+    int *kinds = NEW_ARRAY(c, int, s->o->exports_count + 1);
+    for (int i = 0; i < export_table_count; i++)
+        names[i] = export_table[i].name;
+    for (int i = 0; i < s->o->exports_count; i++) {
+        int kind = choose(c, "--export", s->o->exports[i], names, export_table_count);
+        if (kind >= 0)
+            kinds[s->compile.export_count++] = kind;
+    }
+    s->compile.export_kind = kinds;
+}
+
 void session_options(C *c, Session *s) {
     static const char *const observers[] = {"minmax", "percentile", "mse"};
     static const char *const ios[] = {"int8", "int16", "float"};
@@ -181,6 +194,7 @@ void session_options(C *c, Session *s) {
     k->input_scale = o->input_scale;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     k->threads = o->threads > 0 ? o->threads : cpus > 0 ? (int)cpus : 1;
+    choose_exports(c, s);
     parse_precision(c, s);
     diag_stop_if_errors(c);
 }

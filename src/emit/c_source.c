@@ -286,14 +286,11 @@ static void add_dispatch(Text *t, C *c, const Graph *g) {
 /* A step passes over calls that a later one does the work of. */
 static void add_step(Text *t, const Graph *g, const char *upper) {
     text_add(t, "int %s_step(%s_t *self) {\n", g->name, g->name);
-    if (g->strip_count > 0) {
-        text_add(
-            t, "    switch (self->next_call) { /* the call that ends a strip does all of it */\n");
-        for (int i = 0; i < g->strip_count; i++)
-            text_add(t, "    case %d:\n        self->next_call = %d;\n        break;\n",
-                     g->strip[i].first->index, g->strip[i].last->index);
-        text_add(t, "    default:\n        break;\n    }\n");
-    }
+    for (int i = 0; i < g->strip_count; i++)
+        text_add(t,
+                 "    if (self->next_call == %d)\n"
+                 "        self->next_call = %d; /* the call that ends a strip does all of it */\n",
+                 g->strip[i].first->index, g->strip[i].last->index);
     text_add(t,
              "    %s_call(self, self->next_call++);\n"
              "    if (self->next_call < %s_CALL_COUNT)\n        return 1;\n"

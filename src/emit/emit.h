@@ -22,7 +22,16 @@ void fileset_write(C *c, const FileSet *set, const char *folder, int owned_count
 
 /* <name>.h, <name>.c, and runtime/ with exactly the sources that the calls use. */
 void emit_c(C *c, Graph *g, const Options *o, FileSet *out);
-/* Where runtime/ and boards/ are: CORTEN_SHARE, beside the executable, or the source tree. */
+/* For each kind asked for, a folder <kind>/ with the emitted C and what a build system needs. */
+typedef struct {
+    const char *name, *purpose;
+    const char *model, *runtime; /* where the files are in it: "src/" */
+} ExportKind;
+extern const ExportKind export_table[];
+extern const int export_table_count;
+void export_files(C *c, const Graph *g, const Options *o, FileSet *out);
+
+/* Where runtime/, boards/ and exports/ are: CORTEN_SHARE, beside the executable, or the source tree. */
 const char *share_folder(C *c);
 
 #endif

@@ -33,6 +33,8 @@ typedef struct {
     const PrecisionRule *precision;
     int input_scale_count;
     const char *const *input_scale; /* "NAME=SCALE,ZP" */
+    int export_count;
+    const int *export_kind; /* rows of export_table */
     const char *resume; /* the pass from which DIR's <name>.corten goes on: "layout" mostly */
     int threads;
     /* calibration samples: sample[s][k] is the array of user input k; converted and checked */
