@@ -323,11 +323,9 @@ int node_operands(const Node *n, Value **out, int capacity) {
     int count = 0;
     for (int i = 0; i < n->arg_count; i++)
         count = operands_add(&n->arg[i], out, count, capacity);
-    if (n->out_arg) {
+    for (int i = 0; i < n->out_arg_count; i++, count++)
         if (count < capacity)
-            out[count] = n->out_arg;
-        count++;
-    }
+            out[count] = n->out_arg[i];
     return count < capacity || !out ? count : capacity;
 }
 
@@ -352,7 +350,7 @@ Value *node_operand(const Node *n, int k) {
         if (v)
             return v;
     }
-    return k == 0 ? n->out_arg : NULL;
+    return k < n->out_arg_count ? n->out_arg[k] : NULL;
 }
 
 static void replace_in(Arg *a, const Value *old_value, Value *new_value) {
@@ -389,8 +387,9 @@ void value_replace(Graph *g, Value *old_value, Value *new_value) {
     for (Node *n = g->first; n; n = n->next) {
         for (int i = 0; i < n->arg_count; i++)
             replace_in(&n->arg[i], old_value, new_value);
-        if (n->out_arg == old_value)
-            n->out_arg = new_value;
+        for (int i = 0; i < n->out_arg_count; i++)
+            if (n->out_arg[i] == old_value)
+                n->out_arg[i] = new_value;
     }
     for (int i = 0; i < g->output_count; i++)
         replace_in(&g->output[i], old_value, new_value);

@@ -180,9 +180,10 @@ struct Node {
     int index; /* position, filled by graph_index() */
     const Op *op;
     bool writes;     /* an in-place or out= twin of op: writes the operand written_arg */
-    int written_arg; /* index into op's args; meaningful if writes. For an out= twin the target
-                        is `out_arg`, since the row has no such argument */
-    Value *out_arg;
+    int written_arg; /* index into op's args; meaningful if writes. An out= twin writes `out_arg`,
+                        one for each output, since the row has no such arguments */
+    int out_arg_count;
+    Value **out_arg;
     bool copies;      /* a *_copy twin of a view row: never aliases */
     const char *name; /* unique */
     Loc loc;
@@ -406,12 +407,19 @@ struct Op {
                                                      programs (lower/program.c) */
 };
 
-/* How an archive's target maps on the table: the row itself, or a derived twin of it. */
+/* An argument of a call as an archive gives it: of a list, the kind of its items (ARG_NONE: empty). */
+typedef struct {
+    const char *name;
+    ArgKind kind, item;
+    bool keyword;
+} OpGiven;
+
+/* How a call in an archive maps on the table: the row itself, or a derived twin of it. */
 typedef struct {
     const Op *op;
     const Schema *schema; /* the row's */
     bool inplace;         /* name_ : writes argument 0 */
-    bool out;             /* overload out: writes keyword argument out */
+    bool out;             /* writes keyword arguments that the row does not have */
     bool copy;            /* *_copy of a view row */
 } OpMatch;
 
@@ -420,8 +428,12 @@ const Op *op_at(int i);
 const Schema *op_schema(const Op *op);
 const Op *op_find(const char *schema_name); /* "aten::add.Tensor" or "aten::relu"; NULL */
 /* `target` as in an archive: "torch.ops.aten.add_.Tensor". False: no row. */
-bool op_match(C *c, const char *target, OpMatch *out);
-const char *op_nearest(const char *name); /* for suggestions */
+bool op_match(C *c, const char *target, int count, const OpGiven *given, OpMatch *out);
+/* For a target without a row. The rows of the same name, as text: "aten::max, aten::max.dim"; NULL:
+ * none. */
+const char *op_namesakes(C *c, const char *target);
+/* Why no row has the operator; NULL: it is not known at all. */
+const char *op_excluded(C *c, const char *target);
 bool op_is_pointwise(const Op *op);
 void node_infer(C *c, Node *n); /* types of the outputs: op->shape, or broadcast for a map */
 bool node_is(const Node *n, const char *schema_name); /* name with or without overload */

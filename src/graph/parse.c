@@ -523,9 +523,12 @@ static Patches *parse_patches(Parser *p, const Node *n) {
 static void parse_node_attributes(Parser *p, Node *n) {
     Scanner *s = p->s;
     bool placed = false;
+    int out_capacity = 0;
     for (;;) {
         if (scan_attribute(s, "out")) {
-            n->out_arg = parse_reference(p);
+            n->out_arg = (Value **)c_grow(p->g->c, (void *)n->out_arg, n->out_arg_count,
+                                          &out_capacity, n->out_arg_count + 1, sizeof(Value *));
+            n->out_arg[n->out_arg_count++] = parse_reference(p);
             n->writes = true;
         } else if (scan_attribute(s, "writes")) {
             n->written_arg = (int)scan_int(s, 0, n->arg_count - 1);

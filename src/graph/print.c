@@ -260,12 +260,12 @@ static void print_node_loc(Printer *p, const Node *n) {
 }
 
 static void print_node_attributes(Printer *p, const Node *n) {
-    if (n->out_arg) {
+    for (int i = 0; i < n->out_arg_count; i++) {
         text_add(p->t, " out ");
-        print_value_name(p, n->out_arg);
-    } else if (n->writes) {
-        text_add(p->t, " writes %d", n->written_arg);
+        print_value_name(p, n->out_arg[i]);
     }
+    if (n->writes && !n->out_arg)
+        text_add(p->t, " writes %d", n->written_arg);
     if (n->copies)
         text_add(p->t, " copies");
     if (n->fused)

@@ -86,8 +86,8 @@ char *values_marked(C *c, const Graph *g) {
     for (const Node *n = g->first; n; n = n->next) {
         for (int i = 0; i < n->arg_count; i++)
             mark_arg(mark, &n->arg[i]);
-        if (n->out_arg)
-            mark[n->out_arg->id] = VALUE_READ;
+        for (int i = 0; i < n->out_arg_count; i++)
+            mark[n->out_arg[i]->id] = VALUE_READ;
     }
     for (int i = 0; i < g->input_count; i++)
         mark_arg(mark, &g->input[i]);

@@ -295,18 +295,68 @@ static int schema_index(const Schema *s, const char *name) {
     return -1;
 }
 
-/* The target of an out= overload, which the row's schema does not have. */
-static bool read_out_arg(Reader *r, const json_t *u, Value **out_arg) {
-    static const SchemaArg out_schema = {.name = "out", .type = T_TENSOR};
+/* ---- the arguments before a row is known ---------------------------------------------------- */
+
+static const struct {
+    const char *name; /* of the union's member */
+    ArgKind kind, item;
+} given_kinds[] = {
+    {"as_none", ARG_NONE, ARG_NONE},       {"as_tensor", ARG_VALUE, ARG_NONE},
+    {"as_tensors", ARG_LIST, ARG_VALUE},   {"as_optional_tensors", ARG_LIST, ARG_VALUE},
+    {"as_int", ARG_INT, ARG_NONE},         {"as_ints", ARG_LIST, ARG_INT},
+    {"as_sym_int", ARG_INT, ARG_NONE},     {"as_sym_ints", ARG_LIST, ARG_INT},
+    {"as_float", ARG_FLOAT, ARG_NONE},     {"as_floats", ARG_LIST, ARG_FLOAT},
+    {"as_sym_float", ARG_FLOAT, ARG_NONE}, {"as_sym_floats", ARG_LIST, ARG_FLOAT},
+    {"as_bool", ARG_BOOL, ARG_NONE},       {"as_bools", ARG_LIST, ARG_BOOL},
+    {"as_sym_bool", ARG_BOOL, ARG_NONE},   {"as_sym_bools", ARG_LIST, ARG_BOOL},
+    {"as_string", ARG_STRING, ARG_NONE},   {"as_strings", ARG_LIST, ARG_STRING},
+    {"as_device", ARG_STRING, ARG_NONE},   {"as_scalar_type", ARG_DTYPE, ARG_NONE},
+    {"as_layout", ARG_INT, ARG_NONE},      {"as_memory_format", ARG_INT, ARG_NONE},
+};
+
+enum { GIVEN_BY_KEYWORD = 2 }; /* the archive's ArgumentKind */
+
+OpGiven *args_given(Pt2 *p, const json_t *inputs) {
+    OpGiven *given = NEW_ARRAY(p->c, OpGiven, json_array_size(inputs) + 1);
+    for (size_t i = 0; i < json_array_size(inputs); i++) {
+        const json_t *input = json_array_get(inputs, i);
+        json_t *content;
+        const char *kind = get_union(p, get_object(p, input, "arg"), &content);
+        given[i] = (OpGiven){.name = get_string(p, input, "name"), .kind = ARG_GRAPH};
+        given[i].keyword = json_integer_value(json_object_get(input, "kind")) == GIVEN_BY_KEYWORD;
+        if (text_equal(kind, "as_optional_tensor"))
+            kind = get_union(p, content, &content);
+        for (size_t k = 0; k < COUNT_OF(given_kinds); k++)
+            if (text_equal(kind, given_kinds[k].name)) {
+                given[i].kind = given_kinds[k].kind;
+                given[i].item = given_kinds[k].item;
+            }
+        if (given[i].kind == ARG_LIST && json_array_size(content) == 0)
+            given[i].item = ARG_NONE;
+    }
+    return given;
+}
+
+/* ---- all arguments -------------------------------------------------------------------------- */
+
+/* A target of an out= overload, or a list of them, which the row's schema does not have. */
+static bool read_out_arg(Reader *r, const char *name, const json_t *u, CallArgs *out) {
+    json_t *content;
+    bool list = text_equal(get_union(r->p, u, &content), "as_tensors");
+    SchemaArg schema = {.name = name, .type = T_TENSOR, .list = list};
     Arg arg;
-    r->schema = &out_schema;
-    if (!read_arg(r, u, &arg)) {
+    r->schema = &schema;
+    if (!read_arg(r, u, &arg))
         return false;
+    int count = list ? arg.u.list.count : 1;
+    const Arg *item = list ? arg.u.list.item : &arg;
+    out->out = (Value **)c_grow(r->p->c, (void *)out->out, out->out_count, &out->out_capacity,
+                                out->out_count + count, sizeof(Value *));
+    for (int i = 0; i < count; i++) {
+        if (item[i].kind != ARG_VALUE)
+            return mismatch(r, "no tensor");
+        out->out[out->out_count++] = item[i].u.value;
     }
-    if (arg.kind != ARG_VALUE) {
-        return mismatch(r, "no tensor");
-    }
-    *out_arg = arg.u.value;
     return true;
 }
 
@@ -324,15 +374,14 @@ static bool fill_defaults(Reader *r, const Schema *s, const bool *given, Arg *ar
     return good;
 }
 
-Arg *args_read(Pt2 *p, const Scope *scope, const json_t *inputs, const OpMatch *match,
-               const Loc *loc, const char *op, Value **out_arg) {
+bool args_read(Pt2 *p, const Scope *scope, const json_t *inputs, const OpMatch *match,
+               const Loc *loc, const char *op, CallArgs *out) {
     const Schema *s = match->schema;
     Reader r = {
         .p = p, .scope = scope, .loc = loc, .op = op, .pointwise = op_is_pointwise(match->op)};
-    Arg *arg = NEW_ARRAY(p->c, Arg, s->arg_count);
     bool *given = NEW_ARRAY(p->c, bool, s->arg_count);
     bool good = true;
-    *out_arg = NULL;
+    *out = (CallArgs){.arg = NEW_ARRAY(p->c, Arg, s->arg_count)};
     for (size_t i = 0; i < json_array_size(inputs); i++) {
         const json_t *input = json_array_get(inputs, i);
         const char *name = get_string(p, input, "name");
@@ -340,8 +389,8 @@ Arg *args_read(Pt2 *p, const Scope *scope, const json_t *inputs, const OpMatch *
         int k = schema_index(s, name);
         if (k < 0 && match->inplace && i == 0)
             k = 0; /* dropout(input), but dropout_(self) */
-        if (k < 0 && match->out && text_equal(name, "out")) {
-            good &= read_out_arg(&r, u, out_arg);
+        if (k < 0 && match->out) {
+            good &= read_out_arg(&r, name, u, out);
         } else if (k < 0) {
             diag_error(p->c, DIAG_INPUT, loc, "%s has no argument '%s'", op, name);
             good = false;
@@ -351,13 +400,9 @@ Arg *args_read(Pt2 *p, const Scope *scope, const json_t *inputs, const OpMatch *
         } else {
             given[k] = true;
             r.schema = &s->arg[k];
-            good &= read_arg(&r, u, &arg[k]);
+            good &= read_arg(&r, u, &out->arg[k]);
         }
     }
-    if (match->out && !*out_arg && good) {
-        diag_error(p->c, DIAG_INPUT, loc, "argument 'out' of %s is missing", op);
-        good = false;
-    }
-    good &= fill_defaults(&r, s, given, arg);
-    return good ? arg : NULL;
+    good &= fill_defaults(&r, s, given, out->arg);
+    return good;
 }

@@ -203,9 +203,11 @@ static int written_argument(const OpMatch *match) {
     return match->inplace ? 0 : -1;
 }
 
-static bool output_count_fits(Pt2 *p, const Source *s, const Schema *schema) {
+static bool output_count_fits(Pt2 *p, const Source *s, const OpMatch *match) {
+    const Schema *schema = match->schema;
     bool list = schema->return_count == 1 && schema->ret[0].list;
-    if (list || s->outputs.count == schema->return_count) {
+    bool nothing = match->out && s->outputs.count == 0; /* "Tensor(a!)[] out) -> ()" */
+    if (list || nothing || s->outputs.count == schema->return_count) {
         return true;
     }
     diag_error(p->c, DIAG_INPUT, &s->loc, "%s has %d outputs in the archive, not %d", s->op,
@@ -223,11 +225,16 @@ static void check_types(Pt2 *p, const Source *s, Node *n) {
     Type *claimed = NEW_ARRAY(c, Type, count);
     for (int k = 0; k < count; k++)
         claimed[k] = n->out[k]->type;
-    bool changed = n->writes && !(n->op->traits & OP_VIEW_INPLACE);
-    if (changed)
-        n->out[0]->type = (n->out_arg ? n->out_arg : n->arg[n->written_arg].u.value)->type;
+    bool inplace = n->writes && !n->out_arg && !(n->op->traits & OP_VIEW_INPLACE);
+    int out_args = n->out_arg_count;
+    n->out_arg_count = 0; /* out= takes the result's shape, but keeps the target's dtype */
+    if (inplace)
+        n->out[0]->type = n->arg[n->written_arg].u.value->type;
     else
         node_infer(c, n);
+    n->out_arg_count = out_args;
+    for (int k = 0; k < out_args && k < n->out_count; k++)
+        n->out[k]->type.dtype = n->out_arg[k]->type.dtype;
     if (diag_error_count(c) > 0)
         return;
     for (int k = 0; k < count && k < n->out_count; k++) {
@@ -244,23 +251,24 @@ static void check_types(Pt2 *p, const Source *s, Node *n) {
 }
 
 static void build_node(Pt2 *p, Scope *scope, Source *s, const OpMatch *match) {
-    Value *out_arg;
-    Arg *arg = args_read(p, scope, s->inputs, match, &s->loc, s->op, &out_arg);
+    CallArgs args;
+    bool good = args_read(p, scope, s->inputs, match, &s->loc, s->op, &args);
     int written = written_argument(match);
-    if (arg && written >= 0 && arg[written].kind != ARG_VALUE) {
+    if (good && written >= 0 && args.arg[written].kind != ARG_VALUE) {
         diag_error(p->c, DIAG_INPUT, &s->loc, "argument '%s' of %s is written, but is no tensor",
                    match->schema->arg[written].name, s->op);
-        arg = NULL;
+        good = false;
     }
-    if (!arg || !output_count_fits(p, s, match->schema)) {
+    if (!good || !output_count_fits(p, s, match)) {
         define_outputs(p, scope, s, NULL);
         return;
     }
-    Node *n = node_insert(p->g, NULL, match->op, name_clean(p->c, s->name), arg, 0, NULL);
+    Node *n = node_insert(p->g, NULL, match->op, name_clean(p->c, s->name), args.arg, 0, NULL);
     n->origins = s->origins;
-    n->writes = written >= 0 || out_arg;
+    n->writes = written >= 0 || args.out_count > 0;
     n->written_arg = written >= 0 ? written : 0;
-    n->out_arg = out_arg;
+    n->out_arg_count = args.out_count;
+    n->out_arg = args.out;
     n->copies = match->copy;
     define_outputs(p, scope, s, n);
     check_types(p, s, n);
@@ -277,10 +285,14 @@ static void report_unknown(Pt2 *p, const Source *s) {
                              d->detail ? "\n" : "", s->name, place);
         return;
     }
-    const char *nearest = op_nearest(s->target);
-    diag_error(p->c, DIAG_MODEL, &s->loc, "operator %s is not known%s%s%s", s->op,
-               nearest ? " (the nearest known one is " : "", nearest ? nearest : "",
-               nearest ? ")" : "");
+    const char *why = op_excluded(p->c, s->target), *known = op_namesakes(p->c, s->target);
+    if (known)
+        diag_error(p->c, DIAG_MODEL, &s->loc, "operator %s with these arguments is not known: %s",
+                   s->op, c_format(p->c, "known are %s", known));
+    else if (why)
+        diag_error(p->c, DIAG_MODEL, &s->loc, "%s has no integer form: %s", s->op, why);
+    else
+        diag_error(p->c, DIAG_MODEL, &s->loc, "operator %s is not known", s->op);
     json_object_set_new(p->unknown, s->target, json_integer((intptr_t)p->c->last_diag));
 }
 
@@ -434,7 +446,8 @@ static void node_read(Pt2 *p, Scope *scope, const json_t *json) {
     } else if (s.outputs.symbolic || (s.outputs.count == 0 && reads_symbols_only(s.inputs))) {
         record_removed(p, &s, "works on sizes only"); /* whoever reads its result is refused */
         define_outputs(p, scope, &s, NULL);
-    } else if (op_match(p->c, s.target, &match)) {
+    } else if (op_match(p->c, s.target, (int)json_array_size(s.inputs), args_given(p, s.inputs),
+                        &match)) {
         build_node(p, scope, &s, &match);
     } else {
         define_outputs(p, scope, &s, NULL);

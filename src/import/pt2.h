@@ -73,10 +73,18 @@ Array *weight_load(Pt2 *p, const char *fqn, Role role, const Meta *meta);
 /* loc.c */
 Loc loc_read(Pt2 *p, const json_t *metadata, const char *node);
 
-/* args.c: all arguments of a node in the order of the row's schema, defaults filled in; NULL: a
- * diagnostic was recorded. */
-Arg *args_read(Pt2 *p, const Scope *scope, const json_t *inputs, const OpMatch *match,
-               const Loc *loc, const char *op, Value **out_arg);
+/* args.c: what the arguments of a node are, as far as that can be said without its row. */
+OpGiven *args_given(Pt2 *p, const json_t *inputs);
+
+typedef struct {
+    Arg *arg; /* in the order of the row's schema, defaults filled in */
+    int out_count, out_capacity;
+    Value **out; /* what an out= twin writes, by output */
+} CallArgs;
+
+/* All arguments of a node; false: a diagnostic was recorded. */
+bool args_read(Pt2 *p, const Scope *scope, const json_t *inputs, const OpMatch *match,
+               const Loc *loc, const char *op, CallArgs *out);
 Value *scope_value(Pt2 *p, const Scope *scope, const char *name, const Loc *loc);
 /* A size or number that is known only when the model runs: one message for the whole archive. */
 void report_run_time_number(Pt2 *p, const Loc *loc, const char *what, const char *symbol);

@@ -490,10 +490,11 @@ static Value *converted(Functionalize *p, Value *v, DType dtype, Node *before) {
     return MAKE(before, "aten::_to_copy", arg_value(v), arg_dtype(dtype));
 }
 
-/* What n, no longer in place, computes, becomes the value of `target`. */
-static void write_result(Functionalize *p, Node *n, Tensor *target, const Type *was, bool out) {
+/* Output k of n, no longer in place, becomes the value of `target`. */
+static void write_result(Functionalize *p, Node *n, int k, Tensor *target, const Type *was,
+                         bool out) {
     Node *before = n->next;
-    Value *result = n->out[0];
+    Value *result = n->out[k];
     const Type *t = &result->type;
     bool same =
         t->rank == was->rank && memcmp(t->dim, was->dim, sizeof *t->dim * (size_t)t->rank) == 0;
@@ -512,40 +513,65 @@ static void write_result(Functionalize *p, Node *n, Tensor *target, const Type *
     tensor_write(p, target, result, before);
 }
 
-static void visit_write(Functionalize *p, Node *n) {
-    const Arg *written = n->out_arg ? NULL : &n->arg[n->written_arg];
-    bool out = n->out_arg != NULL;
-    Tensor *target = tensor_of(p, out ? n->out_arg : written->u.value);
+/* n becomes its functional row: it writes nothing, and its outputs are values of their own. */
+static void make_functional(Functionalize *p, Node *n) {
+    args_read(p, n);
+    if (n->out_count == 0)
+        node_set_out_count(n, n->out_arg ? n->out_arg_count : 1);
+    n->writes = false;
+    n->out_arg = NULL;
+    n->out_arg_count = 0;
+    node_infer(p->c, n);
+}
+
+/* Each output is written into the argument given for it, whose name the archive gives it too. */
+static void visit_out(Functionalize *p, Node *n) {
+    int count = n->out_arg_count, named = n->out_count;
+    Tensor **target = NEW_ARRAY(p->c, Tensor *, count);
+    Type *was = NEW_ARRAY(p->c, Type, count);
+    for (int k = 0; k < count; k++) {
+        target[k] = tensor_of(p, n->out_arg[k]);
+        was[k] = tensor_read(p, target[k], n)->type;
+    }
+    make_functional(p, n);
+    if (n->out_count != count) {
+        diag_error(p->c, DIAG_MODEL, &n->loc, "%s has %d results, but %d tensors to write to",
+                   op_schema(n->op)->name, n->out_count, count);
+        return;
+    }
+    rewrite_begin(p->c, n);
+    for (int k = 0; k < count; k++) {
+        write_result(p, n, k, target[k], &was[k], true);
+        if (k < named)
+            p->tensor[n->out[k]->id] = target[k];
+    }
+    rewrite_end(p->c);
+}
+
+static void visit_inplace(Functionalize *p, Node *n) {
+    Tensor *target = tensor_of(p, n->arg[n->written_arg].u.value);
     Value *name = n->out_count > 0 ? n->out[0] : NULL;
-    if (!out && (n->op->traits & OP_VIEW_INPLACE)) {
+    if (n->op->traits & OP_VIEW_INPLACE) {
         n->writes = false;
         visit_view(p, n, target);
         tensor_rename(p, target, p->tensor[name->id]);
         return;
     }
     Type was = tensor_read(p, target, n)->type;
-    args_read(p, n);
-    n->writes = false;
-    n->out_arg = NULL;
-    if (!name)
-        node_set_out_count(n, 1);
-    node_infer(p->c, n);
+    make_functional(p, n);
     rewrite_begin(p->c, n);
-    if (!out && (n->op->traits & OP_EFFECT_FREE_IDENTITY)) {
-        if (name)
-            p->tensor[name->id] = target;
+    if (n->op->traits & OP_EFFECT_FREE_IDENTITY)
         node_remove(p->g, n, FATE_REMOVED, "changes nothing", NULL);
-    } else {
-        write_result(p, n, target, &was, out);
-        if (name)
-            p->tensor[name->id] = target;
-    }
+    else
+        write_result(p, n, 0, target, &was, false);
+    if (name)
+        p->tensor[name->id] = target;
     rewrite_end(p->c);
 }
 
 static void visit(Functionalize *p, Node *n) {
-    if (n->writes || n->out_arg) {
-        visit_write(p, n);
+    if (n->out_arg || n->writes) {
+        n->out_arg ? visit_out(p, n) : visit_inplace(p, n);
         return;
     }
     Tensor *in = operand_tensor(p, n);
