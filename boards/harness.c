@@ -19,6 +19,7 @@ enum { OUTPUT_COUNT = sizeof outputs / sizeof *outputs - 1 };
 
 __attribute__((section(".big"), aligned(16))) static uint8_t arena[MODEL_ARENA_BYTES + 16];
 __attribute__((section(".big"), aligned(16))) static uint8_t state[MODEL_STATE_BYTES + 16];
+__attribute__((section(".big"), aligned(16))) static uint8_t bound[MODEL_INPUT_BYTES + 16];
 static MODEL_TYPE model;
 
 static void fail(const char *what) {
@@ -116,6 +117,7 @@ int main(void) {
     if ((uint32_t)file_length(input) != MODEL_SAMPLES * sample_bytes())
         fail("input.bin has the wrong length");
     MODEL_INIT(&model, arena, state);
+    MODEL_FRAME(model).base[CTN_INPUTS] = bound;
     if (counts)
         count_first(input, results);
     else

@@ -62,6 +62,8 @@ static const Option option_table[] = {
     {"optimize", 0, COMPILE, TEXT, AT(optimize), "FOR", "speed or size"},
     {"keep-inputs", 0, COMPILE, FLAG, AT(keep_inputs), NULL,
      "do not reuse the memory of inputs during a run"},
+    {"bind-inputs", 0, COMPILE, FLAG, AT(bind_inputs), NULL,
+     "inputs lie in buffers of yours, bound before each run (double buffering)"},
     {"threads", 0, COMPILE, INTEGER, AT(threads), "N", "for calibration"},
     {"dump", 0, COMPILE, TEXT, AT(dump), "PASS", "print the graph after a pass"},
     {"stop-after", 0, COMPILE, TEXT, AT(stop_after), "PASS", "stop there, write nothing"},

@@ -37,6 +37,7 @@ typedef enum {
     CTN_ARENA,   /* activations and scratch of one run */
     CTN_STATE,   /* buffers that live from run to run */
     CTN_WEIGHTS, /* constants in flash */
+    CTN_INPUTS,  /* what a run only reads, bound before it */
     CTN_REGIONS
 } CtnRegion;
 
@@ -53,7 +54,7 @@ static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {
     return ref == CTN_NONE ? (void *)0 : (void *)(frame->base[ref >> 28] + (ref & 0x0fffffffu));
 }
 
-typedef struct { /* of a call, for whoever traces a model */
+typedef struct {        /* of a call, for whoever traces a model */
     const char *name;   /* the archive's node */
     const char *kernel; /* the function */
     const char *type;   /* of the output: "int8", "float32", "none" if it lies nowhere whole */
@@ -80,11 +81,11 @@ typedef struct { /* of a call, for whoever traces a model */
     REF(output)                                                                                    \
     REF(weights)                                                                                   \
     REF(bias)                                                                                      \
-    REF(multiplier) REF(shift) REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(in_c)  \
-        INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w)   \
-            INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w) INT(groups)                 \
-                INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)         \
-                    INT(gathered)
+    REF(multiplier)                                                                                \
+    REF(shift) REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h)       \
+        INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) \
+            INT(pad_left) INT(dilation_h) INT(dilation_w) INT(groups) INT(input_zero_point)        \
+                INT(output_zero_point) INT(clamp_min) INT(clamp_max) INT(gathered)
 
 /* As conv2d_s8 with groups = in_c: output channel c reads input channel c / (out_c / in_c).
  * weights [kernel_h][kernel_w][out_c]. */
@@ -93,9 +94,10 @@ typedef struct { /* of a call, for whoever traces a model */
     REF(output)                                                                                    \
     REF(weights)                                                                                   \
     REF(bias)                                                                                      \
-    REF(multiplier) REF(shift) REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(in_c)  \
-        INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w)   \
-            INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w) INT(input_zero_point)       \
+    REF(multiplier)                                                                                \
+    REF(shift) REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h)       \
+        INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) \
+            INT(pad_left) INT(dilation_h) INT(dilation_w) INT(input_zero_point)                    \
                 INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* conv2d_s8 with a depth: input [batches][in_d][in_h][in_w][in_c],
@@ -105,10 +107,11 @@ typedef struct { /* of a call, for whoever traces a model */
     REF(output)                                                                                    \
     REF(weights)                                                                                   \
     REF(bias)                                                                                      \
-    REF(multiplier) REF(shift) REF(table) INT(batches) INT(in_d) INT(in_h) INT(in_w) INT(in_c)     \
-        INT(out_d) INT(out_h) INT(out_w) INT(out_c) INT(kernel_d) INT(kernel_h) INT(kernel_w)      \
-            INT(stride_d) INT(stride_h) INT(stride_w) INT(pad_front) INT(pad_top) INT(pad_left)    \
-                INT(dilation_d) INT(dilation_h) INT(dilation_w) INT(groups) INT(input_zero_point)  \
+    REF(multiplier)                                                                                \
+    REF(shift) REF(table) INT(batches) INT(in_d) INT(in_h) INT(in_w) INT(in_c) INT(out_d)          \
+        INT(out_h) INT(out_w) INT(out_c) INT(kernel_d) INT(kernel_h) INT(kernel_w) INT(stride_d)   \
+            INT(stride_h) INT(stride_w) INT(pad_front) INT(pad_top) INT(pad_left) INT(dilation_d)  \
+                INT(dilation_h) INT(dilation_w) INT(groups) INT(input_zero_point)                  \
                     INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* Transposed convolution, as a gather: out[oy][ox] sums the taps with
@@ -122,8 +125,9 @@ typedef struct { /* of a call, for whoever traces a model */
     REF(output)                                                                                    \
     REF(weights)                                                                                   \
     REF(bias)                                                                                      \
-    REF(multiplier) REF(shift) REF(table) REF(scratch) INT(rows) INT(depth) INT(columns)           \
-        INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
+    REF(multiplier)                                                                                \
+    REF(shift) REF(table) REF(scratch) INT(rows) INT(depth) INT(columns) INT(input_zero_point)     \
+        INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* Product of two activations over batch[0..3] with element strides (0 broadcasts):
  * out[b][m][n] = sum_k (lhs - lhs_zero_point) * (rhs - rhs_zero_point). Output is contiguous. */
@@ -132,8 +136,9 @@ typedef struct { /* of a call, for whoever traces a model */
     REF(rhs)                                                                                       \
     REF(output)                                                                                    \
     REF(table)                                                                                     \
-    REF(scratch) INTS(batch, 4) INTS(lhs_batch_stride, 4) INTS(rhs_batch_stride, 4) INT(rows)      \
-        INT(depth) INT(columns) INT(lhs_row_stride) INT(lhs_depth_stride) INT(rhs_depth_stride)    \
+    REF(scratch)                                                                                   \
+    INTS(batch, 4) INTS(lhs_batch_stride, 4) INTS(rhs_batch_stride, 4) INT(rows) INT(depth)        \
+        INT(columns) INT(lhs_row_stride) INT(lhs_depth_stride) INT(rhs_depth_stride)               \
             INT(rhs_column_stride) INT(lhs_zero_point) INT(rhs_zero_point) INT(output_zero_point)  \
                 INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
@@ -146,36 +151,38 @@ typedef struct { /* of a call, for whoever traces a model */
     REF(weights)                                                                                   \
     REF(bias)                                                                                      \
     REF(multiplier)                                                                                \
-    REF(shift) INT(rows) INT(depth) INT(columns) INT(input_bytes) INT(output_bytes)                \
-        INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
+    REF(shift)                                                                                     \
+    INT(rows) INT(depth) INT(columns) INT(input_bytes) INT(output_bytes) INT(input_zero_point)     \
+        INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 #define CTN_CONV2D_S16_FIELDS(REF, INT, INTS)                                                      \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     REF(weights)                                                                                   \
     REF(bias)                                                                                      \
     REF(multiplier)                                                                                \
-    REF(shift) INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c)         \
-        INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left)         \
-            INT(dilation_h) INT(dilation_w) INT(groups) INT(input_bytes) INT(output_bytes)         \
-                INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
+    REF(shift)                                                                                     \
+    INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h)      \
+        INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h)       \
+            INT(dilation_w) INT(groups) INT(input_bytes) INT(output_bytes) INT(input_zero_point)   \
+                INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 #define CTN_MATMUL_S16_FIELDS(REF, INT, INTS)                                                      \
     REF(lhs)                                                                                       \
     REF(rhs)                                                                                       \
     REF(output)                                                                                    \
     INTS(batch, 4)                                                                                 \
-    INTS(lhs_batch_stride, 4) INTS(rhs_batch_stride, 4) INT(rows) INT(depth) INT(columns)          \
-        INT(lhs_row_stride) INT(lhs_depth_stride) INT(rhs_depth_stride) INT(rhs_column_stride)     \
-            INT(lhs_bytes) INT(rhs_bytes) INT(output_bytes) INT(lhs_zero_point)                    \
-                INT(rhs_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)              \
-                    INT(clamp_min) INT(clamp_max)
+    INTS(lhs_batch_stride, 4)                                                                      \
+    INTS(rhs_batch_stride, 4) INT(rows) INT(depth) INT(columns) INT(lhs_row_stride)                \
+        INT(lhs_depth_stride) INT(rhs_depth_stride) INT(rhs_column_stride) INT(lhs_bytes)          \
+            INT(rhs_bytes) INT(output_bytes) INT(lhs_zero_point) INT(rhs_zero_point)               \
+                INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 #define CTN_REDUCE_SUM_S16_FIELDS(REF, INT, INTS)                                                  \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     INTS(dim, 6)                                                                                   \
     INTS(in_stride, 6)                                                                             \
-    INTS(reduced, 6) INTS(reduced_stride, 6) INT(input_bytes) INT(output_bytes)                    \
-        INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)     \
-            INT(clamp_max)
+    INTS(reduced, 6)                                                                               \
+    INTS(reduced_stride, 6) INT(input_bytes) INT(output_bytes) INT(input_zero_point)               \
+        INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
 /* Elementwise with broadcasting: output is contiguous over dim[0..5] (outermost first, padded with
  * ones in front), operands have element strides (0 broadcasts).
@@ -185,10 +192,10 @@ typedef struct { /* of a call, for whoever traces a model */
     REF(b)                                                                                         \
     REF(output)                                                                                    \
     REF(table)                                                                                     \
-    INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point) INT(a_multiplier)           \
-        INT(a_shift) INT(b_zero_point) INT(b_multiplier) INT(b_shift) INT(left_shift)              \
-            INT(output_zero_point) INT(output_multiplier) INT(output_shift) INT(clamp_min)         \
-                INT(clamp_max)
+    INTS(dim, 6)                                                                                   \
+    INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point) INT(a_multiplier) INT(a_shift)           \
+        INT(b_zero_point) INT(b_multiplier) INT(b_shift) INT(left_shift) INT(output_zero_point)    \
+            INT(output_multiplier) INT(output_shift) INT(clamp_min) INT(clamp_max)
 #define CTN_ADD_S16_FIELDS(REF, INT, INTS) CTN_ADD_S8_FIELDS(REF, INT, INTS)
 
 /* mul: (a - za) * (b - zb) requantized. */
@@ -197,8 +204,9 @@ typedef struct { /* of a call, for whoever traces a model */
     REF(b)                                                                                         \
     REF(output)                                                                                    \
     REF(table)                                                                                     \
-    INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point) INT(b_zero_point)           \
-        INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
+    INTS(dim, 6)                                                                                   \
+    INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point) INT(b_zero_point) INT(output_zero_point) \
+        INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 #define CTN_MUL_S16_FIELDS(REF, INT, INTS) CTN_MUL_S8_FIELDS(REF, INT, INTS)
 
 /* div: (a - za) * multiplier * 2^(shift - 31) / (b - zb), rounded once, half away from zero; real
@@ -217,8 +225,9 @@ typedef struct { /* of a call, for whoever traces a model */
     REF(a)                                                                                         \
     REF(b)                                                                                         \
     REF(output)                                                                                    \
-    INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_multiplier) INT(a_shift)                \
-        INT(b_multiplier) INT(b_shift) INT(minimum)
+    INTS(dim, 6)                                                                                   \
+    INTS(a_stride, 6) INTS(b_stride, 6) INT(a_multiplier) INT(a_shift) INT(b_multiplier)           \
+        INT(b_shift) INT(minimum)
 
 /* Operators on integers as they are; comparisons (EQ and after) are shared by compare_s8/s16,
  * LOGICAL_... by logical_s8. Division by zero gives 0. */
@@ -255,8 +264,9 @@ typedef enum {
     REF(a)                                                                                         \
     REF(b)                                                                                         \
     REF(output)                                                                                    \
-    INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_type) INT(b_type) INT(output_type)      \
-        INT(op) INT(alpha)
+    INTS(dim, 6)                                                                                   \
+    INTS(a_stride, 6) INTS(b_stride, 6) INT(a_type) INT(b_type) INT(output_type) INT(op)           \
+        INT(alpha)
 
 /* Plain integers as activations: clamp(v, -limit, limit), requantized, plus the zero point. The
  * output has 1 or 2 bytes. */
@@ -272,8 +282,8 @@ typedef enum {
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     INT(count)                                                                                     \
-    INT(input_bytes) INT(output_bytes) INT(input_zero_point) INT(output_zero_point)                \
-        INT(multiplier) INT(shift)
+    INT(input_bytes)                                                                               \
+    INT(output_bytes) INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)
 
 /* output (bool) = (a - za) * a_factor op (b - zb) * b_factor; the products fit int32 for int8,
  * int64 for int16. */
@@ -281,8 +291,9 @@ typedef enum {
     REF(a)                                                                                         \
     REF(b)                                                                                         \
     REF(output)                                                                                    \
-    INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point) INT(b_zero_point)           \
-        INT(a_factor) INT(b_factor) INT(op)
+    INTS(dim, 6)                                                                                   \
+    INTS(a_stride, 6) INTS(b_stride, 6) INT(a_zero_point) INT(b_zero_point) INT(a_factor)          \
+        INT(b_factor) INT(op)
 #define CTN_COMPARE_S16_FIELDS(REF, INT, INTS) CTN_COMPARE_S8_FIELDS(REF, INT, INTS)
 
 /* output (bool) = (a != za) op (b != zb). */
@@ -298,7 +309,8 @@ typedef enum {
     REF(condition)                                                                                 \
     REF(a)                                                                                         \
     REF(b)                                                                                         \
-    REF(output) REF(a_table) REF(b_table) INT(element_size) INTS(dim, 6) INTS(condition_stride, 6) \
+    REF(output)                                                                                    \
+    REF(a_table) REF(b_table) INT(element_size) INTS(dim, 6) INTS(condition_stride, 6)             \
         INTS(a_stride, 6) INTS(b_stride, 6)
 
 /* v = (q - input_zero_point) * 2^16, requantized by the positive factors if v >= 0, else by those
@@ -309,8 +321,9 @@ typedef enum {
     REF(output)                                                                                    \
     REF(multiplier)                                                                                \
     REF(shift)                                                                                     \
-    INTS(dim, 6) INTS(in_stride, 6) INTS(channel_stride, 6) INT(input_zero_point)                  \
-        INT(output_zero_point) INT(positive_multiplier) INT(positive_shift)
+    INTS(dim, 6)                                                                                   \
+    INTS(in_stride, 6) INTS(channel_stride, 6) INT(input_zero_point) INT(output_zero_point)        \
+        INT(positive_multiplier) INT(positive_shift)
 
 /* output = table[(b + 128) * 256 + a + 128], int8 or bool. */
 #define CTN_POINTWISE2_S8_FIELDS(REF, INT, INTS)                                                   \
@@ -354,18 +367,20 @@ typedef enum {
     REF(output)                                                                                    \
     REF(table)                                                                                     \
     REF(scratch)                                                                                   \
-    INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h)             \
-        INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h)       \
-            INT(dilation_w) INT(clamp_min) INT(clamp_max)
+    INT(batches)                                                                                   \
+    INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w)            \
+        INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w)     \
+            INT(clamp_min) INT(clamp_max)
 #define CTN_AVG_POOL2D_S8_FIELDS(REF, INT, INTS)                                                   \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     REF(table)                                                                                     \
     REF(scratch)                                                                                   \
-    INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h)             \
-        INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(pad_bottom)       \
-            INT(pad_right) INT(include_padding) INT(divisor) INT(input_zero_point)                 \
-                INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
+    INT(batches)                                                                                   \
+    INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w)            \
+        INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(pad_bottom) INT(pad_right)      \
+            INT(include_padding) INT(divisor) INT(input_zero_point) INT(output_zero_point)         \
+                INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
 /* max: 16 bits in and out. avg: 8 or 16 bits in and out, the mean
  * of q - input_zero_point in steps of 2^-16 times multiplier and shift. */
@@ -373,15 +388,17 @@ typedef enum {
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     INT(batches)                                                                                   \
-    INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w)            \
-        INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w)     \
-            INT(clamp_min) INT(clamp_max)
+    INT(in_h)                                                                                      \
+    INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w) INT(stride_h)        \
+        INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w) INT(clamp_min)    \
+            INT(clamp_max)
 #define CTN_AVG_POOL2D_S16_FIELDS(REF, INT, INTS)                                                  \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     INT(batches)                                                                                   \
-    INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w)            \
-        INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(pad_bottom) INT(pad_right)      \
+    INT(in_h)                                                                                      \
+    INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w) INT(stride_h)        \
+        INT(stride_w) INT(pad_top) INT(pad_left) INT(pad_bottom) INT(pad_right)                    \
             INT(include_padding) INT(divisor) INT(input_bytes) INT(output_bytes)                   \
                 INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)            \
                     INT(clamp_min) INT(clamp_max)
@@ -393,8 +410,9 @@ typedef enum {
     REF(output)                                                                                    \
     REF(table)                                                                                     \
     INTS(dim, 6)                                                                                   \
-    INTS(in_stride, 6) INTS(reduced, 6) INTS(reduced_stride, 6) INT(input_zero_point)              \
-        INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
+    INTS(in_stride, 6)                                                                             \
+    INTS(reduced, 6) INTS(reduced_stride, 6) INT(input_zero_point) INT(output_zero_point)          \
+        INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 /* mode 0: maximum, 1: minimum. */
 #define CTN_REDUCE_MAX_S8_FIELDS(REF, INT, INTS)                                                   \
     REF(input)                                                                                     \
@@ -416,8 +434,9 @@ typedef enum {
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     REF(mask)                                                                                      \
-    INT(rows) INT(row_size) INT(mask_rows) INT(mask_hides) INT(multiplier) INT(shift)              \
-        INT(diff_min) INT(output_zero_point) INT(output_multiplier) INT(output_shift)
+    INT(rows)                                                                                      \
+    INT(row_size) INT(mask_rows) INT(mask_hides) INT(multiplier) INT(shift) INT(diff_min)          \
+        INT(output_zero_point) INT(output_multiplier) INT(output_shift)
 
 /* masked_softmax_s8 from and to 8 or 16 bits. */
 #define CTN_SOFTMAX_S16_FIELDS(REF, INT, INTS)                                                     \
@@ -430,8 +449,9 @@ typedef enum {
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     INT(rows)                                                                                      \
-    INT(row_size) INT(multiplier) INT(shift) INT(diff_min) INT(output_zero_point)                  \
-        INT(ratio_multiplier) INT(ratio_shift) INT(log_multiplier) INT(log_shift)
+    INT(row_size)                                                                                  \
+    INT(multiplier) INT(shift) INT(diff_min) INT(output_zero_point) INT(ratio_multiplier)          \
+        INT(ratio_shift) INT(log_multiplier) INT(log_shift)
 
 /* (x - mean) / sqrt(variance + epsilon) * gamma + beta, statistics over the reduced dims for each
  * step of dim[0..3]; input and output have the same strides. gamma int16 and beta int32 in gamma's
@@ -442,7 +462,8 @@ typedef enum {
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     REF(gamma)                                                                                     \
-    REF(beta) REF(table) INTS(dim, 4) INTS(stride, 4) INTS(parameter_stride, 4) INTS(reduced, 4)   \
+    REF(beta)                                                                                      \
+    REF(table) INTS(dim, 4) INTS(stride, 4) INTS(parameter_stride, 4) INTS(reduced, 4)             \
         INTS(reduced_stride, 4) INTS(reduced_parameter_stride, 4) INT(count) INT(centered)         \
             INT(epsilon_low) INT(epsilon_high) INT(input_zero_point) INT(output_zero_point)        \
                 INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
@@ -457,8 +478,9 @@ typedef enum {
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     INTS(dim, 6)                                                                                   \
-    INTS(in_stride, 6) INTS(out_stride, 6) INT(count) INT(in_step) INT(out_step)                   \
-        INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)
+    INTS(in_stride, 6)                                                                             \
+    INTS(out_stride, 6) INT(count) INT(in_step) INT(out_step) INT(input_zero_point)                \
+        INT(output_zero_point) INT(multiplier) INT(shift)
 
 /* Pools whose window i of n covers floor(i * in / n) .. ceil((i + 1) * in / n) - 1.
  * mode 0: mean, as avg_pool2d_s8; 1: maximum. Requantized unless multiplier is 0. */
@@ -466,17 +488,18 @@ typedef enum {
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     REF(table)                                                                                     \
-    INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(mode)                 \
-        INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)     \
-            INT(clamp_max)
+    INT(batches)                                                                                   \
+    INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(mode) INT(input_zero_point)        \
+        INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
 /* int64 place in the plane, y * in_w + x, of the first maximum of max_pool2d_s8's windows. */
 #define CTN_MAX_POOL2D_INDICES_S8_FIELDS(REF, INT, INTS)                                           \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     INT(batches)                                                                                   \
-    INT(in_h) INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w)            \
-        INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w)
+    INT(in_h)                                                                                      \
+    INT(in_w) INT(channels) INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w) INT(stride_h)        \
+        INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w)
 
 /* int64 place in the plane of the first maximum of adaptive_pool2d_s8's windows. */
 #define CTN_ADAPTIVE_MAX_INDICES_S8_FIELDS(REF, INT, INTS)                                         \
@@ -488,8 +511,9 @@ typedef enum {
 #define CTN_REDUCE_INT_FIELDS(REF, INT, INTS)                                                      \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    INTS(dim, 6) INTS(in_stride, 6) INTS(reduced, 6) INTS(reduced_stride, 6) INT(in_size)          \
-        INT(out_size) INT(mode)
+    INTS(dim, 6)                                                                                   \
+    INTS(in_stride, 6) INTS(reduced, 6) INTS(reduced_stride, 6) INT(in_size) INT(out_size)         \
+        INT(mode)
 
 /* Recurrent layers, one direction: input [steps][batches][in_size], output
  * [steps][batches][size]; the hidden state between steps is the output. x_weights
@@ -503,10 +527,11 @@ typedef enum {
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     REF(h0)                                                                                        \
-    REF(x_weights) REF(h_weights) REF(bias) REF(x_multiplier) REF(x_shift) REF(h_multiplier)       \
-        REF(h_shift) REF(tangent) REF(scratch) INT(steps) INT(batches) INT(in_size) INT(size)      \
-            INT(reverse) INT(input_zero_point) INT(output_zero_point) INT(h0_zero_point)           \
-                INT(h0_multiplier) INT(h0_shift) INT(multiplier) INT(shift)
+    REF(x_weights)                                                                                 \
+    REF(h_weights) REF(bias) REF(x_multiplier) REF(x_shift) REF(h_multiplier) REF(h_shift)         \
+        REF(tangent) REF(scratch) INT(steps) INT(batches) INT(in_size) INT(size) INT(reverse)      \
+            INT(input_zero_point) INT(output_zero_point) INT(h0_zero_point) INT(h0_multiplier)     \
+                INT(h0_shift) INT(multiplier) INT(shift)
 #define CTN_RNN_S8_FIELDS(REF, INT, INTS) CTN_RECURRENT_FIELDS(REF, INT, INTS)
 #define CTN_GRU_S8_FIELDS(REF, INT, INTS)                                                          \
     CTN_RECURRENT_FIELDS(REF, INT, INTS) REF(sigmoid) INT(state_multiplier) INT(state_shift)
@@ -515,8 +540,9 @@ typedef enum {
     CTN_RECURRENT_FIELDS(REF, INT, INTS)                                                           \
     REF(sigmoid)                                                                                   \
     REF(c0)                                                                                        \
-    REF(cell) INT(c0_zero_point) INT(c0_multiplier) INT(c0_shift) INT(cell_zero_point)             \
-        INT(cell_multiplier) INT(cell_shift)
+    REF(cell)                                                                                      \
+    INT(c0_zero_point) INT(c0_multiplier) INT(c0_shift) INT(cell_zero_point) INT(cell_multiplier)  \
+        INT(cell_shift)
 
 /* The C boundary and float islands. scale and its inverse are float bits in an int32. */
 #define CTN_QUANTIZE_S8_FIELDS(REF, INT, INTS)                                                     \
@@ -532,8 +558,8 @@ typedef enum {
 #define CTN_TAKE_FIELDS(REF, INT, INTS)                                                            \
     REF(input)                                                                                     \
     REF(indices)                                                                                   \
-    REF(output) INT(element_size) INT(index_size) INT(outer) INT(rows) INT(count) INT(inner)       \
-        INT(each)
+    REF(output)                                                                                    \
+    INT(element_size) INT(index_size) INT(outer) INT(rows) INT(count) INT(inner) INT(each)
 
 /* Channels last. rows[out_h] and columns[out_w] say between which two inputs an output lies:
  * low << 13 | weight of low + 1 (or of the last), 0..4096. */
@@ -614,8 +640,9 @@ typedef enum {
     REF(c)                                                                                         \
     REF(output)                                                                                    \
     REF(program)                                                                                   \
-    REF(constants) INT(length) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INTS(c_stride, 6)  \
-        INT(a_type) INT(b_type) INT(c_type) INT(output_type)
+    REF(constants)                                                                                 \
+    INT(length) INTS(dim, 6) INTS(a_stride, 6) INTS(b_stride, 6) INTS(c_stride, 6) INT(a_type)     \
+        INT(b_type) INT(c_type) INT(output_type)
 #define CTN_PROGRAM_ERF_F32_FIELDS(REF, INT, INTS) CTN_PROGRAM_F32_FIELDS(REF, INT, INTS)
 #define CTN_PROGRAM_EXP_F32_FIELDS(REF, INT, INTS) CTN_PROGRAM_F32_FIELDS(REF, INT, INTS)
 #define CTN_PROGRAM_BASIC_F32_FIELDS(REF, INT, INTS) CTN_PROGRAM_F32_FIELDS(REF, INT, INTS)
@@ -627,8 +654,9 @@ typedef enum {
     REF(output)                                                                                    \
     REF(weights)                                                                                   \
     REF(bias)                                                                                      \
-    INT(batches) INT(in_c) INT(out_c) INT(groups) INT(transposed) INTS(in, 3) INTS(out, 3)         \
-        INTS(kernel, 3) INTS(stride, 3) INTS(pad, 3) INTS(dilation, 3)
+    INT(batches)                                                                                   \
+    INT(in_c) INT(out_c) INT(groups) INT(transposed) INTS(in, 3) INTS(out, 3) INTS(kernel, 3)      \
+        INTS(stride, 3) INTS(pad, 3) INTS(dilation, 3)
 
 /* As matmul_s8; bias, if present, is one float per column. */
 #define CTN_MATMUL_F32_FIELDS(REF, INT, INTS)                                                      \
@@ -636,9 +664,9 @@ typedef enum {
     REF(rhs)                                                                                       \
     REF(output)                                                                                    \
     REF(bias)                                                                                      \
-    INTS(batch, 4) INTS(lhs_batch_stride, 4) INTS(rhs_batch_stride, 4) INT(rows) INT(depth)        \
-        INT(columns) INT(lhs_row_stride) INT(lhs_depth_stride) INT(rhs_depth_stride)               \
-            INT(rhs_column_stride)
+    INTS(batch, 4)                                                                                 \
+    INTS(lhs_batch_stride, 4) INTS(rhs_batch_stride, 4) INT(rows) INT(depth) INT(columns)          \
+        INT(lhs_row_stride) INT(lhs_depth_stride) INT(rhs_depth_stride) INT(rhs_column_stride)
 
 /* Pools, channels last; mode 0: mean, 1: maximum, 2: its int64 place in the plane. A mean divides
  * by the taps in the image, or with include_padding in the padded one. adaptive: windows as in
@@ -647,9 +675,9 @@ typedef enum {
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     INT(mode)                                                                                      \
-    INT(adaptive) INT(batches) INT(channels) INTS(in, 2) INTS(out, 2) INTS(kernel, 2)              \
-        INTS(stride, 2) INTS(pad_before, 2) INTS(pad_after, 2) INTS(dilation, 2)                   \
-            INT(include_padding)
+    INT(adaptive)                                                                                  \
+    INT(batches) INT(channels) INTS(in, 2) INTS(out, 2) INTS(kernel, 2) INTS(stride, 2)            \
+        INTS(pad_before, 2) INTS(pad_after, 2) INTS(dilation, 2) INT(include_padding)
 
 /* Loops as in reduce_sum_s8. mode 0: the sum times factor (float bits), 1: maximum, 2: minimum,
  * 3 and 4: their int64 places, counted along the reduced dims. */
@@ -678,9 +706,9 @@ typedef enum {
     REF(output)                                                                                    \
     REF(gamma)                                                                                     \
     REF(beta)                                                                                      \
-    INTS(dim, 4) INTS(stride, 4) INTS(parameter_stride, 4) INTS(reduced, 4)                        \
-        INTS(reduced_stride, 4) INTS(reduced_parameter_stride, 4) INT(count) INT(centered)         \
-            INT(epsilon)
+    INTS(dim, 4)                                                                                   \
+    INTS(stride, 4) INTS(parameter_stride, 4) INTS(reduced, 4) INTS(reduced_stride, 4)             \
+        INTS(reduced_parameter_stride, 4) INT(count) INT(centered) INT(epsilon)
 
 /* Channels last. Output row y is the sum of row_weight[y][k] * input row row_index[y][k] over
  * `taps` taps, each input row of which is that of column taps likewise. */
@@ -688,8 +716,9 @@ typedef enum {
     REF(input)                                                                                     \
     REF(output)                                                                                    \
     REF(row_index)                                                                                 \
-    REF(row_weight) REF(column_index) REF(column_weight) INT(batches) INT(in_h) INT(in_w)          \
-        INT(channels) INT(out_h) INT(out_w) INT(taps)
+    REF(row_weight)                                                                                \
+    REF(column_index) REF(column_weight) INT(batches) INT(in_h) INT(in_w) INT(channels) INT(out_h) \
+        INT(out_w) INT(taps)
 
 /* Planes [batches][channels][in_h][in_w] at the places grid [batches][out_h * out_w][2], column
  * first. nearest, border, reflect, align_corners: 0 or 1. */
@@ -697,13 +726,14 @@ typedef enum {
     REF(input)                                                                                     \
     REF(grid)                                                                                      \
     REF(output)                                                                                    \
-    INT(batches) INT(channels) INT(in_h) INT(in_w) INT(places) INT(nearest) INT(border)            \
-        INT(reflect) INT(align_corners)
+    INT(batches)                                                                                   \
+    INT(channels) INT(in_h) INT(in_w) INT(places) INT(nearest) INT(border) INT(reflect)            \
+        INT(align_corners)
 
 /* The first `keep` of `count` values along a line, `inner` lines interleaved, by rank: ties in the
- * order of place, NaN above all numbers. values and indices (int64) are [outer][keep][inner]; either
- * may be absent, but not both. pick 0 or more: of each line only the one with that rank, or NaN if
- * there is one (keep is then count). scratch: int32 [keep]. */
+ * order of place, NaN above all numbers. values and indices (int64) are [outer][keep][inner];
+ * either may be absent, but not both. pick 0 or more: of each line only the one with that rank, or
+ * NaN if there is one (keep is then count). scratch: int32 [keep]. */
 #define CTN_SORT_F32_FIELDS(REF, INT, INTS)                                                        \
     REF(input)                                                                                     \
     REF(values)                                                                                    \
@@ -797,7 +827,8 @@ typedef enum {
     VARIANT(linear_s8, LinearS8, v6m, linear_dots, pack_linear_bytes)                              \
     VARIANT(linear_s8, LinearS8, v7m, linear_dots, pack_linear_dots)                               \
     VARIANT(conv2d_s8, Conv2dS8, dsp, conv2d_accepts_dsp, conv2d_pack_dsp)                         \
-    VARIANT(depthwise_conv2d_s8, DepthwiseConv2dS8, dsp, depthwise_accepts_dsp, depthwise_pack_dsp) \
+    VARIANT(depthwise_conv2d_s8, DepthwiseConv2dS8, dsp, depthwise_accepts_dsp,                    \
+            depthwise_pack_dsp)                                                                    \
     VARIANT(linear_s8, LinearS8, dsp, linear_accepts_dsp, linear_pack_dsp)                         \
     VARIANT(conv_transpose2d_s8, ConvTranspose2dS8, dsp, conv_transpose2d_accepts_dsp,             \
             conv_transpose2d_pack_dsp)                                                             \

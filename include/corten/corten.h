@@ -37,6 +37,7 @@ typedef struct {
     const char *optimize;  /* speed, size; NULL: speed */
     long long ram, flash;  /* refuse above; 0: no limit */
     bool keep_inputs;
+    bool bind_inputs; /* inputs lie in memory that is bound before each run */
     int threads; /* calibration; 0: as many as there are processors */
 
     const char *input;      /* run, verify: the data */

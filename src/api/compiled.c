@@ -29,6 +29,7 @@ static void take_options(C *c, Session *s, const json_t *root, const Loc *loc, C
     s->compile.resume =
         optional(options, "from") ? c_strdup(c, optional(options, "from")) : "layout";
     o->keep_inputs = json_is_true(json_object_get(options, "keep_inputs"));
+    o->bind_inputs = json_is_true(json_object_get(options, "bind_inputs"));
     o->allow_float = json_is_true(json_object_get(options, "allow_float"));
     o->ram = json_integer_value(json_object_get(options, "ram")); /* as many strips as then */
     o->flash = 0;

@@ -187,6 +187,7 @@ void session_options(C *c, Session *s) {
     choose_or(c, "--emit", o->emit, emits, COUNT_OF(emits), 0);
     k->allow_float = o->allow_float;
     k->keep_inputs = o->keep_inputs;
+    k->bind_inputs = o->bind_inputs;
     k->ram_limit = o->ram;
     k->flash_limit = o->flash;
     k->accuracy_budget_db = o->accuracy_budget_db;

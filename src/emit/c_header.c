@@ -73,7 +73,13 @@ const char *string_text(C *c, const char *s) {
 }
 
 const char *region_name(int region) {
-    return region == CTN_STATE ? "CTN_STATE" : region == CTN_WEIGHTS ? "CTN_WEIGHTS" : "CTN_ARENA";
+    static const char *const names[CTN_REGIONS] = {
+        [CTN_ARENA] = "CTN_ARENA",
+        [CTN_STATE] = "CTN_STATE",
+        [CTN_WEIGHTS] = "CTN_WEIGHTS",
+        [CTN_INPUTS] = "CTN_INPUTS",
+    };
+    return names[region];
 }
 
 static void add_boundary(Text *t, C *c, const Graph *g, const char *kind, int k, const Arg *arg,
@@ -139,6 +145,19 @@ static void add_functions(Text *t, const Graph *g, const char *upper) {
     text_add(t, "void %s_call(const %s_t *self, int k);\n\n", n, n);
 }
 
+/* A run only reads them, so that the next can be filled meanwhile. */
+static void add_binding(Text *t, const Graph *g, const char *upper) {
+    if (g->input_bytes == 0)
+        return;
+    text_add(
+        t,
+        "/* Where the inputs of the next run are: %s_INPUTS_BYTES of yours, 16-byte\n"
+        " * aligned, which a run only reads. Fill one buffer while the model runs on another. */\n"
+        "static inline void %s_bind_inputs(%s_t *self, void *inputs) {\n"
+        "    self->frame.base[CTN_INPUTS] = (uint8_t *)inputs;\n}\n\n",
+        upper, g->name, g->name);
+}
+
 static void add_tracing(Text *t, const Graph *g, const char *upper) {
     text_add(t,
              "/* Defined for the .c file, %s_TRACE has every call reported to this\n"
@@ -184,6 +203,8 @@ const char *c_header(C *c, const Graph *g, const Options *o) {
     text_add(&t, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     text_add(&t, "#define %s_ARENA_BYTES %lld\n", upper, (long long)g->arena_bytes);
     text_add(&t, "#define %s_STATE_BYTES %lld\n", upper, (long long)g->state_bytes);
+    if (g->input_bytes)
+        text_add(&t, "#define %s_INPUTS_BYTES %lld\n", upper, (long long)g->input_bytes);
     text_add(&t, "#define %s_WEIGHTS_BYTES %lld\n", upper, (long long)g->weights_bytes);
     text_add(&t, "#define %s_CALL_COUNT %d\n", upper, g->call_count);
     text_add(&t, "#define %s_INPUT_COUNT %d\n", upper, g->input_count);
@@ -193,6 +214,7 @@ const char *c_header(C *c, const Graph *g, const Options *o) {
              "  CtnFrame frame;\n    int next_call; /* of %s_step */\n} %s_t;\n\n",
              g->name, g->name);
     add_functions(&t, g, upper);
+    add_binding(&t, g, upper);
     add_tracing(&t, g, upper);
     add_memory(&t, g, upper);
     for (int i = 0; i < g->input_count; i++)

@@ -31,7 +31,8 @@ extern const ExportKind export_table[];
 extern const int export_table_count;
 void export_files(C *c, const Graph *g, const Options *o, FileSet *out);
 
-/* Where runtime/, boards/ and exports/ are: CORTEN_SHARE, beside the executable, or the source tree. */
+/* Where runtime/, boards/ and exports/ are: CORTEN_SHARE, beside the executable, or the source
+ * tree. */
 const char *share_folder(C *c);
 
 #endif

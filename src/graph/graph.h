@@ -270,6 +270,7 @@ struct Graph {
     int buffer_count, buffer_capacity;
     Buffer **buffer;
     int64_t arena_bytes, arena_lower_bound, state_bytes, weights_bytes, scratch_bytes;
+    int64_t input_bytes; /* of inputs outside of the arena */
     const char *peak_node;
 };
 

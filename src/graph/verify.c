@@ -294,9 +294,10 @@ static void check_regions(const Check *k) {
         const Buffer *b = g->buffer[i];
         if (!is_planned(b))
             continue;
-        int64_t size = b->region == CTN_ARENA   ? g->arena_bytes
-                       : b->region == CTN_STATE ? g->state_bytes
-                                                : g->weights_bytes;
+        int64_t size = b->region == CTN_ARENA    ? g->arena_bytes
+                       : b->region == CTN_STATE  ? g->state_bytes
+                       : b->region == CTN_INPUTS ? g->input_bytes
+                                                 : g->weights_bytes;
         if (b->offset < 0 || b->offset + b->bytes > size)
             broken(k, NULL, "%s reaches beyond its region of %lld bytes", b->name, (long long)size);
         if (b->align > 0 && b->offset % b->align != 0)
@@ -323,7 +324,7 @@ static void check_overlaps(const Check *k) {
             if (!is_planned(a) || !is_planned(b) || a->region != b->region ||
                 a->region == CTN_WEIGHTS)
                 continue;
-            bool live = a->region == CTN_STATE ||
+            bool live = a->region == CTN_STATE || a->region == CTN_INPUTS ||
                         (a->first_call <= b->last_call && b->first_call <= a->last_call);
             bool shared = a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
             bool taken_over = (a->over == b && a->offset + a->over_distance <= b->offset) ||

@@ -47,6 +47,9 @@ static void find_lifetimes(Plan *p) {
     }
     for (int i = 0; i < g->state_count; i++)
         value_buffer(g, g->state[i].before)->region = CTN_STATE;
+    for (int i = 0; p->options->bind_inputs && i < g->input_count; i++)
+        if (boundary_buffer(g, &g->input[i]))
+            boundary_buffer(g, &g->input[i])->region = CTN_INPUTS;
     for (Call *call = g->first_call; call; call = call->next) {
         const Strip *s = strip_of(g, call);
         int first = s ? s->first->index : call->index, last = s ? s->last->index : call->index;
@@ -221,7 +224,7 @@ static Buffer *same_constant(Graph *g, const Buffer *b) {
 /* weights_bytes is the size of the emitted struct, which ends with its strictest member's multiple.
  */
 static void place_constants(Graph *g) {
-    int64_t weights = 0, state = 0;
+    int64_t weights = 0, state = 0, inputs = 0;
     int strictest = 1;
     for (int i = 0; i < g->buffer_count; i++) {
         Buffer *b = g->buffer[i];
@@ -229,6 +232,10 @@ static void place_constants(Graph *g) {
             state = align_up(state, REGION_ALIGN);
             b->offset = state;
             state += b->bytes;
+        } else if (b->region == CTN_INPUTS) {
+            inputs = align_up(inputs, REGION_ALIGN);
+            b->offset = inputs;
+            inputs += b->bytes;
         } else if (b->kind == BUFFER_CONSTANT && b->last_call >= 0) {
             const Buffer *same = same_constant(g, b);
             if (same) {
@@ -244,6 +251,7 @@ static void place_constants(Graph *g) {
     }
     g->weights_bytes = align_up(weights, strictest);
     g->state_bytes = align_up(state, REGION_ALIGN);
+    g->input_bytes = align_up(inputs, REGION_ALIGN);
 }
 
 static void fill_refs(Graph *g) {
@@ -315,7 +323,8 @@ static void check_limit(C *c, const Graph *g, const char *what, int64_t need, in
 
 void pass_plan(C *c, Graph *g, const Options *o) {
     plan_memory(c, g, o);
-    check_limit(c, g, "ram (arena and state)", g->arena_bytes + g->state_bytes, o->ram_limit);
+    check_limit(c, g, "ram (arena, state and bound inputs)",
+                g->arena_bytes + g->state_bytes + g->input_bytes, o->ram_limit);
     if (g->peak_node && diag_error_count(c))
         diag_detail(c, "the peak is at %s", g->peak_node);
     check_limit(c, g, "flash (constants)", g->weights_bytes, o->flash_limit);

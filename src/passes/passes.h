@@ -26,6 +26,7 @@ typedef struct {
     int float_node_count; /* nodes that an earlier run of the passes found to need float */
     const FloatNode *float_node;
     bool keep_inputs;
+    bool bind_inputs; /* inputs outside of the arena */
     bool optimize_size;
     int64_t ram_limit, flash_limit; /* 0: none */
     double accuracy_budget_db;      /* 0: none */
@@ -35,7 +36,7 @@ typedef struct {
     const char *const *input_scale; /* "NAME=SCALE,ZP" */
     int export_count;
     const int *export_kind; /* rows of export_table */
-    const char *resume; /* the pass from which DIR's <name>.corten goes on: "layout" mostly */
+    const char *resume;     /* the pass from which DIR's <name>.corten goes on: "layout" mostly */
     int threads;
     /* calibration samples: sample[s][k] is the array of user input k; converted and checked */
     int sample_count;
@@ -63,9 +64,9 @@ typedef struct {
 
 extern const char *const timer_names[]; /* import calibrate quantize lower plan emit; NULL-ended */
 
-/* Runs the passes; verifies after each. Errors unwind after the pass that recorded them. A pass that
- * finds nodes that must be float (Graph.float_wanted) is the last one: the caller then starts again,
- * from the archive, with these among the options. */
+/* Runs the passes; verifies after each. Errors unwind after the pass that recorded them. A pass
+ * that finds nodes that must be float (Graph.float_wanted) is the last one: the caller then starts
+ * again, from the archive, with these among the options. */
 void pipeline_run(C *c, Graph *g, const Options *options, PipelineControl *control);
 
 /* The passes. */

@@ -136,10 +136,11 @@ static json_t *seconds_json(const double seconds[8]) {
 /* What lowering depended on, so that the folder can be taken up again. */
 static json_t *options_json(const Options *o) {
     static const char *const io[] = {NULL, "int8", "int16", "float"};
-    return json_pack("{s:s?, s:s?, s:s, s:s, s:b, s:b, s:I}", "from", o->resume, "io", io[o->io],
-                     "io_layout", o->io_nhwc ? "nhwc" : "nchw", "optimize",
+    return json_pack("{s:s?, s:s?, s:s, s:s, s:b, s:b, s:b, s:I}", "from", o->resume, "io",
+                     io[o->io], "io_layout", o->io_nhwc ? "nhwc" : "nchw", "optimize",
                      o->optimize_size ? "size" : "speed", "keep_inputs", o->keep_inputs,
-                     "allow_float", o->allow_float, "ram", (json_int_t)o->ram_limit);
+                     "bind_inputs", o->bind_inputs, "allow_float", o->allow_float, "ram",
+                     (json_int_t)o->ram_limit);
 }
 
 static void add_totals(json_t *root, const Graph *g) {
@@ -154,6 +155,7 @@ static void add_totals(json_t *root, const Graph *g) {
     json_object_set_new(root, "arena_bytes", json_integer(g->arena_bytes));
     json_object_set_new(root, "arena_lower_bound_bytes", json_integer(g->arena_lower_bound));
     json_object_set_new(root, "state_bytes", json_integer(g->state_bytes));
+    json_object_set_new(root, "input_bytes", json_integer(g->input_bytes));
     json_object_set_new(root, "weights_bytes", json_integer(g->weights_bytes));
     json_object_set_new(root, "peak_node", text_or_null(g->peak_node));
 }

@@ -91,6 +91,7 @@ static void write_binding(const Chip *chip) {
     text_add(&t, "#define MODEL_CALL %s_call\n#define MODEL_RUN %s_run\n", g->name, g->name);
     text_add(&t, "#define MODEL_ARENA_BYTES %lld\n#define MODEL_STATE_BYTES %lld\n",
              (long long)g->arena_bytes, (long long)g->state_bytes);
+    text_add(&t, "#define MODEL_INPUT_BYTES %lld\n", (long long)g->input_bytes);
     text_add(&t, "#define MODEL_CALL_COUNT %d\n#define MODEL_SAMPLES %d\n", g->call_count,
              chip->samples->count);
     text_add(&t, "#define MODEL_INPUTS");

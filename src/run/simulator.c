@@ -26,6 +26,7 @@ Simulator *simulator_new(C *c, Graph *g) {
     s->g = g;
     s->frame.base[CTN_ARENA] = aligned(c, g->arena_bytes);
     s->frame.base[CTN_STATE] = aligned(c, g->state_bytes);
+    s->frame.base[CTN_INPUTS] = aligned(c, g->input_bytes);
     s->frame.base[CTN_WEIGHTS] = aligned(c, g->weights_bytes);
     for (int i = 0; i < g->buffer_count; i++) {
         const Buffer *b = g->buffer[i];

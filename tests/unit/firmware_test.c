@@ -126,6 +126,40 @@ static void stepped_instances_equal_whole_runs(void **state) {
     assert_code(run_program("steps", out, "digits_silu", "-DDIGITS_SILU_TRACE"), 0);
 }
 
+static const char *bound(const char *cpu) {
+    const char *out = flow_path("bound_%s", cpu), *data = flow_text("%s/calib.npz", digits_folder);
+    CortenOptions o = {.model = flow_text("%s/digits_silu.pt2", digits_folder),
+                       .calibrate = &data,
+                       .calibrate_count = 1,
+                       .target = cpu,
+                       .bind_inputs = true,
+                       .out = out};
+    assert_code(flow_run(corten_compile, o), 0);
+    return out;
+}
+
+static void inputs_of_two_buffers_take_turns(void **state) {
+    (void)state;
+    assert_code(run_program("buffers", bound("cortex-m4"), "digits_silu", ""), 0);
+}
+
+static void bound_inputs_are_outside_of_the_arena_and_agree_with_the_chip(void **state) {
+    (void)state;
+    const char *out = bound("cortex-m55");
+    const json_t *report = flow_report(out), *other = flow_report(digits("cortex-m55"));
+    assert_int_equal(json_integer_value(json_object_get(report, "input_bytes")), 64);
+    assert_int_equal(json_integer_value(json_object_get(other, "input_bytes")), 0);
+    if (!flow_has("qemu-system-arm") || !flow_has("arm-none-eabi-gcc"))
+        skip();
+    Said said =
+        flow_run(corten_verify, (CortenOptions){.model = out,
+                                                .input = flow_text("%s/test.npz", digits_folder),
+                                                .limit = 4,
+                                                .on = "qemu"});
+    assert_code(said, 0);
+    assert_says(said.results, "bit for bit: yes");
+}
+
 static void trace_leaves_nothing_behind_when_it_is_off(void **state) {
     (void)state;
     if (!flow_has("arm-none-eabi-gcc"))
@@ -147,6 +181,8 @@ int main(void) {
         cmocka_unit_test(emitted_header_is_cxx_from_the_first_standard_on),
         cmocka_unit_test(gcc_and_clang_compile_it_for_every_cpu),
         cmocka_unit_test(stepped_instances_equal_whole_runs),
+        cmocka_unit_test(inputs_of_two_buffers_take_turns),
+        cmocka_unit_test(bound_inputs_are_outside_of_the_arena_and_agree_with_the_chip),
         cmocka_unit_test(trace_leaves_nothing_behind_when_it_is_off),
     };
     flow_begin();
