@@ -82,24 +82,53 @@ static bool starts_quantized(const char *from) {
     return false;
 }
 
+/* Runs the passes up to `last`, so that the rest can go on behind it. */
+static void run_until(C *c, Session *s, Graph *g, PipelineControl *control, const char *last,
+                      const char *next) {
+    PipelineControl part = *control;
+    part.stop_after = last;
+    pipeline_run(c, g, &s->compile, &part);
+    memcpy(control->seconds, part.seconds, sizeof control->seconds);
+    control->dumped = part.dumped;
+    control->from = next;
+}
+
+static void add_seconds(PipelineControl *control, const char *timer, double seconds) {
+    for (int i = 0; timer_names[i]; i++)
+        if (strcmp(timer_names[i], timer) == 0)
+            control->seconds[i] += seconds;
+}
+
+/* What is lowered against the archive in float. */
+static void measure_lowered(C *c, Session *s, Graph *g, PipelineControl *control) {
+    double start = now();
+    if (s->compile.sample_count == 0 || s->o->from || is_saved_graph(c, s->o->model))
+        return;
+    const Comparison *k = measure(c, s, g, archive_float(c, s->o->model));
+    if (k)
+        measure_note(c, g, k);
+    add_seconds(control, "measure", now() - start);
+}
+
 /* The passes up to quantize, then a copy of the graph for DIR, then the rest. */
 static void run_passes(C *c, Session *s, Graph *g, PipelineControl *control, FileSet *files) {
-    PipelineControl first = *control;
     if (control->stop_after) {
         pipeline_run(c, g, &s->compile, control);
         return;
     }
     if (!starts_quantized(control->from)) {
-        first.stop_after = "quantize";
-        pipeline_run(c, g, &s->compile, &first);
-        memcpy(control->seconds, first.seconds, sizeof control->seconds);
+        run_until(c, s, g, control, "quantize", "layout");
         if (g->float_wanted_count > 0)
             return;
-        control->from = "layout";
-        control->dumped = first.dumped;
     }
     add_graph_file(c, g, files);
     s->compile.resume = control->from;
+    if (strcmp(control->from, "plan") != 0) {
+        run_until(c, s, g, control, "lower", "plan");
+        if (g->float_wanted_count > 0)
+            return;
+        measure_lowered(c, s, g, control);
+    }
     pipeline_run(c, g, &s->compile, control);
 }
 
@@ -131,9 +160,7 @@ static void write_folder(C *c, Session *s, Graph *g, PipelineControl *control, F
     report_settle(c, g);
     emit_c(c, g, &s->compile, files);
     export_files(c, g, &s->compile, files);
-    for (int i = 0; timer_names[i]; i++)
-        if (strcmp(timer_names[i], "emit") == 0)
-            control->seconds[i] += now() - start;
+    add_seconds(control, "emit", now() - start);
     report_json(c, g, &s->compile, control->seconds, files);
     const char **owned;
     int owned_count = owned_files(c, s->o->out, &owned);

@@ -40,6 +40,11 @@ Graph *compiled_float(C *c, const Compiled *m);
 /* An archive up to the stage at which it can be run in float. */
 Graph *archive_float(C *c, const char *path);
 
+/* A lowered graph that has no plan yet beside the float reference, on the calibration samples; NULL
+ * if it is too large. What it shows, noted in the graph for the report. */
+Comparison *measure(C *c, const Session *s, Graph *lowered, Graph *reference);
+void measure_note(C *c, Graph *lowered, const Comparison *k);
+
 /* --input for the graph's inputs, at most --limit samples of it. */
 Samples session_samples(C *c, const Session *s, const Graph *g);
 /* outputs[sample][k] as arrays for a file: see design section 9 (Arrays). */

@@ -7,110 +7,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct { /* signal and noise of one value, summed over samples */
-    double signal, noise;
-} Noise;
-
 typedef struct {
     Compiled model;
     Graph *reference; /* float */
     Samples samples, real_samples;
     Array ***integer, ***real; /* [sample][output] */
-    Noise *output;
-    Noise *call; /* by call index: the value it writes against the float node's */
+    Comparison *compared;
     ChipRun chip;
     bool on_chip, bit_exact;
     double top1_float, top1_integer, agreement;
     bool has_labels;
 } Verify;
 
-static void noise_add(Noise *n, const Array *want, const Array *got) {
-    for (int64_t i = 0, count = array_count(want); i < count; i++) {
-        double r = array_get(want, i), d = r - array_get(got, i);
-        n->signal += r * r;
-        n->noise += d * d;
-    }
-}
-
-static double noise_db(const Noise *n) {
-    return n->noise == 0 ? HUGE_VAL : 10 * log10(n->signal / n->noise);
-}
-
-/* The real numbers that stored ones mean, in the size that the model itself gives them. */
-static const Array *as_real(C *c, const Value *v, const Array *a) {
-    if (!v->grid || dtype_is_float(a->dtype))
-        return a;
-    Array *real = dequantize_array(c, a, v->grid);
-    int64_t inner = 1;
-    for (int d = v->factor_axis + 1; d < v->type.rank; d++)
-        inner *= v->type.dim[d];
-    for (int64_t i = 0, n = v->factor_count ? array_count(real) : 0; i < n; i++)
-        array_set(real, i, array_get(real, i) / v->factor[i / inner % v->factor_count]);
-    return real;
-}
-
-/* ---- node by node -------------------------------------------------------------------------- */
-
-/* The float value that carries the same archive name as a call's output. */
-static const Value *value_named(const Graph *g, const char *name) {
-    for (int i = 0; i < g->value_count; i++)
-        if (text_equal(g->value[i]->name, name))
-            return g->value[i];
-    return NULL;
-}
-
-typedef struct {
-    C *c;
-    Verify *v;
-    Simulator *simulator;
-    const Value **call_value; /* by reference value id: the planned value to compare, or NULL */
-    int *call_index;
-} Seen;
-
-static void see_value(void *user, const Value *v, const Array *a) {
-    Seen *seen = user;
-    const Value *planned = seen->call_value[v->id];
-    const Array *got = planned ? simulator_value(seen->c, seen->simulator, planned) : NULL;
-    if (got && array_count(got) == array_count(a))
-        noise_add(&seen->v->call[seen->call_index[v->id]], a, as_real(seen->c, planned, got));
-}
-
-static void pair_values(C *c, Verify *v, Seen *seen) {
-    seen->call_value = NEW_ARRAY(c, const Value *, v->reference->value_count + 1);
-    seen->call_index = NEW_ARRAY(c, int, v->reference->value_count + 1);
-    for (const Call *call = v->model.planned->first_call; call; call = call->next) {
-        const Value *out = call->node && call->node->out_count ? node_result(call->node) : NULL;
-        const Value *same = out ? value_named(v->reference, out->name) : NULL;
-        if (!same)
-            continue;
-        seen->call_value[same->id] = out;
-        seen->call_index[same->id] = call->index;
-    }
-}
-
 /* ---- the runs ------------------------------------------------------------------------------ */
 
 static void run_both(C *c, Verify *v) {
     Graph *g = v->model.planned;
-    Seen seen = {.c = c, .v = v, .simulator = simulator_new(c, g)};
-    v->output = NEW_ARRAY(c, Noise, g->output_count + 1);
-    v->call = NEW_ARRAY(c, Noise, g->call_count + 1);
+    Simulator *simulator = simulator_new(c, g);
     v->integer = NEW_ARRAY(c, Array **, v->samples.count + 1);
     v->real = NEW_ARRAY(c, Array **, v->samples.count + 1);
-    simulator_keep(seen.simulator, true);
-    pair_values(c, v, &seen);
+    simulator_keep(simulator, true);
+    v->compared = comparison_new(c, g, v->reference, simulator);
     for (int i = 0; i < v->samples.count; i++) {
         v->integer[i] = NEW_ARRAY(c, Array *, g->output_count + 1);
         v->real[i] = NEW_ARRAY(c, Array *, g->output_count + 1);
-        simulator_run(c, seen.simulator, v->samples.sample[i], v->integer[i]);
-        run_float_watched(c, v->reference, v->real_samples.sample[i], v->real[i], see_value, &seen);
-        for (int k = 0; k < g->output_count; k++)
-            if (v->integer[i][k] && v->real[i][k])
-                noise_add(&v->output[k], v->real[i][k],
-                          as_real(c, g->output[k].u.value, v->integer[i][k]));
+        comparison_run(c, v->compared, v->samples.sample[i], v->real_samples.sample[i],
+                       v->integer[i], v->real[i]);
         c_progress(c, "verify", (double)(i + 1) / v->samples.count);
     }
-    simulator_free(seen.simulator);
+    simulator_free(simulator);
 }
 
 static void compare_chip(C *c, Session *s, Verify *v) {
@@ -171,20 +96,30 @@ static json_t *db_json(double db) { /* JSON has no infinity: equal outputs are 9
     return isnan(db) ? json_null() : json_real(isinf(db) ? (db > 0 ? 999 : -999) : db);
 }
 
+static json_t *clipped_inputs_json(const Verify *v) {
+    json_t *inputs = json_array();
+    for (int k = 0; k < v->model.planned->input_count; k++)
+        json_array_append_new(inputs, json_real(noise_clipped(comparison_input(v->compared, k))));
+    return inputs;
+}
+
 static void print_json(Session *s, const Verify *v) {
     const Graph *g = v->model.planned;
     json_t *root = json_object(), *outputs = json_array(), *nodes = json_array();
     for (int k = 0; k < g->output_count; k++)
         if (g->output[k].kind == ARG_VALUE)
-            json_array_append_new(outputs, db_json(noise_db(&v->output[k])));
+            json_array_append_new(outputs, db_json(noise_db(comparison_output(v->compared, k))));
     json_object_set_new(root, "output_sqnr_db", outputs);
     json_object_set_new(root, "samples", json_integer(v->samples.count));
     json_object_set_new(root, "bit_exact", v->on_chip ? json_boolean(v->bit_exact) : json_null());
     for (const Call *call = g->first_call; call; call = call->next)
-        if (v->call[call->index].signal > 0)
-            json_array_append_new(nodes, json_pack("{s:s, s:o}", "call", call->name, "sqnr_db",
-                                                   db_json(noise_db(&v->call[call->index]))));
+        if (comparison_call(v->compared, call)->signal > 0)
+            json_array_append_new(
+                nodes, json_pack("{s:s, s:o, s:f}", "call", call->name, "sqnr_db",
+                                 db_json(noise_db(comparison_call(v->compared, call))), "clipped",
+                                 noise_clipped(comparison_call(v->compared, call))));
     json_object_set_new(root, "calls_sqnr", nodes);
+    json_object_set_new(root, "inputs_clipped", clipped_inputs_json(v));
     if (v->has_labels)
         json_object_set_new(root, "top1",
                             json_pack("{s:f, s:f, s:f}", "float", v->top1_float, "integer",
@@ -207,13 +142,62 @@ static void print_json(Session *s, const Verify *v) {
     json_decref(root);
 }
 
-static void print_text(Session *s, const Verify *v) {
+/* The call that comes next when all are taken from the worst SQNR on; NULL: no more. */
+static const Call *next_worst(const Verify *v, const Call *after) {
+    const Call *next = NULL;
+    double floor = after ? noise_db(comparison_call(v->compared, after)) : -HUGE_VAL,
+           best = HUGE_VAL;
+    for (const Call *call = v->model.planned->first_call; call; call = call->next) {
+        const Noise *n = comparison_call(v->compared, call);
+        double db = noise_db(n);
+        bool later = db > floor || (db == floor && after && call->index > after->index);
+        if (n->signal > 0 && later && db < best) {
+            best = db;
+            next = call;
+        }
+    }
+    return next;
+}
+
+enum { WORST = 5 };
+
+static void print_worst(FILE *f, const Verify *v) {
+    const Call *call = next_worst(v, NULL);
+    if (!call)
+        return;
+    fprintf(f, "worst calls:");
+    for (int i = 0; i < WORST && call; i++, call = next_worst(v, call))
+        fprintf(f, "%s %s %.1f dB", i ? "," : "", call->name,
+                noise_db(comparison_call(v->compared, call)));
+    fprintf(f, "\n");
+}
+
+/* What calibration has missed: numbers of these samples that the grids cannot hold. */
+#define CLIPPED 0.01
+
+static void print_clipped_one(FILE *f, const Noise *n, const char *what) {
+    if (noise_clipped(n) > CLIPPED)
+        fprintf(f, "clipped: %.1f %% of %s is beyond what calibration has seen\n",
+                100 * noise_clipped(n), what);
+}
+
+static void print_clipped(C *c, FILE *f, const Verify *v) {
+    const Graph *g = v->model.planned;
+    for (int k = 0; k < g->input_count; k++)
+        print_clipped_one(f, comparison_input(v->compared, k), g->input_name[k]);
+    for (const Call *call = g->first_call; call; call = call->next)
+        print_clipped_one(f, comparison_call(v->compared, call), call->name);
+    for (int k = 0; k < g->output_count; k++)
+        print_clipped_one(f, comparison_output(v->compared, k), c_format(c, "output %d", k));
+}
+
+static void print_text(C *c, Session *s, const Verify *v) {
     const Graph *g = v->model.planned;
     FILE *f = s->results;
     fprintf(f, "%-28s %-32s %9s%s\n", "call", "kernel", "sqnr dB",
             v->on_chip ? "  instructions" : "");
     for (const Call *call = g->first_call; call; call = call->next) {
-        const Noise *n = &v->call[call->index];
+        const Noise *n = comparison_call(v->compared, call);
         fprintf(f, "%-28s %-32s ", call->name, call->variant->symbol);
         if (n->signal > 0)
             fprintf(f, "%9.1f", noise_db(n));
@@ -226,7 +210,9 @@ static void print_text(Session *s, const Verify *v) {
     fprintf(f, "\n%d samples\n", v->samples.count);
     for (int k = 0; k < g->output_count; k++)
         if (g->output[k].kind == ARG_VALUE)
-            fprintf(f, "output %d: SQNR %.1f dB\n", k, noise_db(&v->output[k]));
+            fprintf(f, "output %d: SQNR %.1f dB\n", k, noise_db(comparison_output(v->compared, k)));
+    print_worst(f, v);
+    print_clipped(c, f, v);
     if (v->has_labels)
         fprintf(f, "top-1: float %.2f %%, integer %.2f %%, agreement %.2f %%\n",
                 100 * v->top1_float, 100 * v->top1_integer, 100 * v->agreement);
@@ -261,7 +247,7 @@ static void verify_body(C *c, Session *s) {
     if (s->o->json)
         print_json(s, &v);
     else
-        print_text(s, &v);
+        print_text(c, s, &v);
     if (v.on_chip && !v.bit_exact)
         fatal(c, DIAG_BUG, NULL, "the chip's outputs differ from the host's");
 }

@@ -61,6 +61,14 @@ const char *name_take(C *c, NameSet *set, const char *name) {
     }
 }
 
+NameSet *names_copy(C *c, const NameSet *set) {
+    NameSet *copy = c_memdup(c, set, sizeof *set);
+    copy->slot = NEW_ARRAY(c, TakenName, set->capacity + 1);
+    if (set->capacity > 0)
+        memcpy(copy->slot, set->slot, (size_t)set->capacity * sizeof *set->slot);
+    return copy;
+}
+
 /* ---- types -------------------------------------------------------------------------------- */
 
 bool type_equal(const Type *a, const Type *b) {

@@ -112,6 +112,7 @@ typedef struct {
 
 /* `name` if no one has it yet, else name_1, name_2 ...; taken from now on. */
 const char *name_take(C *c, NameSet *set, const char *name);
+NameSet *names_copy(C *c, const NameSet *set);
 
 bool type_equal(const Type *a, const Type *b);
 Type type_make(DType dtype, int rank, const int64_t *dim);
@@ -272,9 +273,12 @@ struct Graph {
     int64_t arena_bytes, arena_lower_bound, state_bytes, weights_bytes, scratch_bytes;
     int64_t input_bytes; /* of inputs outside of the arena */
     const char *peak_node;
+    double *output_sqnr_db; /* by output, of the calibration samples; NULL: not measured */
 };
 
 Graph *graph_new(C *c, const char *name);
+/* A copy in c of a graph that is not lowered, for passes to run on; it must not outlive g. */
+Graph *graph_copy(C *c, const Graph *g);
 Value *value_new(Graph *g, const char *name, Type type);     /* name made unique */
 Value *value_constant(Graph *g, const char *name, Array *a); /* ROLE_CONSTANT */
 

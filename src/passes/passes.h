@@ -62,7 +62,7 @@ typedef struct {
     double seconds[8];      /* out: by the order of timer_names */
 } PipelineControl;
 
-extern const char *const timer_names[]; /* import calibrate quantize lower plan emit; NULL-ended */
+extern const char *const timer_names[]; /* import calibrate ... emit; NULL-ended */
 
 /* Runs the passes; verifies after each. Errors unwind after the pass that recorded them. A pass
  * that finds nodes that must be float (Graph.float_wanted) is the last one: the caller then starts

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-const char *const timer_names[] = {"import", "calibrate", "quantize", "lower",
-                                   "plan",   "emit",      NULL};
+const char *const timer_names[] = {"import",  "calibrate", "quantize", "lower",
+                                   "measure", "plan",      "emit",     NULL};
 
 const Pass pass_table[] = {
     {"functionalize", "in-place writes and views become values", STAGE_IMPORTED, STAGE_FUNCTIONAL,

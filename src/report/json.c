@@ -66,6 +66,17 @@ static json_t *boundary_json(const Arg *arg, const char *name) {
     return o;
 }
 
+/* JSON has no infinity: equal outputs are 999 dB. */
+static json_t *db_json(double db) {
+    return isnan(db) ? json_null() : json_real(isinf(db) ? (db > 0 ? 999 : -999) : db);
+}
+
+static void add_output_sqnr(json_t *outputs, const Graph *g) {
+    for (int i = 0; i < g->output_count; i++)
+        json_object_set_new(json_array_get(outputs, (size_t)i), "sqnr_db",
+                            db_json(g->output_sqnr_db ? g->output_sqnr_db[i] : NAN));
+}
+
 static json_t *boundaries_json(int count, const Arg *arg, const char *const *name) {
     json_t *list = json_array();
     for (int i = 0; i < count; i++)
@@ -94,12 +105,11 @@ static json_t *node_json(C *c, const Graph *g, int id) {
             continue;
         json_array_append_new(into, json_string(call->name));
         macs += a->fate == FATE_KERNEL ? call->macs : 0;
-        sqnr = call->node ? call->node->sqnr_db : sqnr;
+        sqnr = call->node && !isnan(call->node->sqnr_db) ? call->node->sqnr_db : sqnr;
     }
     json_object_set_new(o, "into", into);
     json_object_set_new(o, "macs", json_integer(macs));
-    bool measured = isfinite(sqnr) && sqnr != 0;
-    json_object_set_new(o, "sqnr_db", measured ? json_real(sqnr) : json_null());
+    json_object_set_new(o, "sqnr_db", db_json(sqnr));
     return o;
 }
 
@@ -172,6 +182,7 @@ void report_json(C *c, Graph *g, const Options *o, const double seconds[8], File
     json_object_set_new(root, "inputs", boundaries_json(g->input_count, g->input, g->input_name));
     json_object_set_new(root, "outputs",
                         boundaries_json(g->output_count, g->output, g->output_name));
+    add_output_sqnr(json_object_get(root, "outputs"), g);
     json_t *nodes = json_array(), *calls = json_array(), *files = json_array();
     for (int i = 0; i < g->archive_count; i++)
         json_array_append_new(nodes, node_json(c, g, i));

@@ -37,12 +37,16 @@ void run_float_watched(C *c, Graph *g, Array *const *inputs, Array **outputs,
 /* A planned graph bound to host memory: the arena, state and weights, exactly as on the chip. */
 typedef struct Simulator Simulator;
 Simulator *simulator_new(C *c, Graph *g);
+/* Of a graph that is lowered and not planned: every buffer has a place of its own, and
+ * simulator_value works for all values that a call writes. NULL if that is beyond 256 MB. */
+Simulator *simulator_spread(C *c, Graph *g);
 void simulator_free(Simulator *s);
 void simulator_reset(Simulator *s); /* state to its initial values */
 /* Inputs as float or already in the boundary's dtype; outputs in the boundary's dtype. */
 void simulator_run(C *c, Simulator *s, Array *const *inputs, Array **outputs);
 /* The value's current bytes in logical order as numbers of its storage dtype; valid only when run
- * with simulator_keep (each call's outputs copied as it ends). */
+ * with simulator_keep (each call's outputs copied as it ends), or of a spread simulator until the
+ * next value is asked for. */
 void simulator_keep(Simulator *s, bool keep);
 const Array *simulator_value(C *c, Simulator *s, const Value *v);
 
@@ -61,6 +65,26 @@ typedef struct {
     int64_t image_flash_bytes, image_ram_bytes;
 } ChipRun;
 ChipRun qemu_run(C *c, Graph *g, const Options *o, const char *folder, const Samples *samples);
+
+/* Signal and noise of one value against float, summed over samples. */
+typedef struct {
+    double signal, noise;
+    int64_t count, clipped; /* integers; those whose float number is beyond the grid */
+} Noise;
+
+double noise_db(const Noise *n);      /* +INFINITY if equal */
+double noise_clipped(const Noise *n); /* 0..1 */
+
+/* A lowered graph beside its float reference. Values of calls are compared if the simulator keeps
+ * them. */
+typedef struct Comparison Comparison;
+Comparison *comparison_new(C *c, Graph *integer, Graph *reference, Simulator *simulator);
+/* One sample through both; outputs of each. */
+void comparison_run(C *c, Comparison *k, Array *const *stored, Array *const *real, Array **integers,
+                    Array **floats);
+const Noise *comparison_input(const Comparison *k, int input);
+const Noise *comparison_output(const Comparison *k, int output);
+const Noise *comparison_call(const Comparison *k, const Call *call); /* of what it writes */
 
 /* Boundary conversions (design section 7): torch's quantize in float32, ties to even. */
 Array *quantize_array(C *c, const Array *a, const Grid *grid);

@@ -1,5 +1,7 @@
 /* The bit-exact simulator: a planned graph bound to host memory. It runs the very variants that the
- * chip runs (with emulated intrinsics) on the very arguments and offsets. */
+ * chip runs (with emulated intrinsics) on the very arguments and offsets. A spread simulator takes
+ * a graph that has no plan yet and gives every buffer a place of its own, so that all values can be
+ * read when a run is over; the numbers are the same. */
 #include "lower/memory.h"
 #include "run/run.h"
 
@@ -10,7 +12,11 @@ struct Simulator {
     Graph *g;
     CtnFrame frame;
     bool keep;
-    Array **kept; /* by value id, in logical order; arena memory of the last run's C */
+    Array **kept;    /* by value id, in logical order; arena memory of the last run's C */
+    int64_t *spread; /* by buffer id: its place in the arena; NULL: as planned */
+    void **args;     /* by call: arguments with references to these places */
+    Array shown;     /* what simulator_value last gave of a spread graph */
+    size_t shown_capacity;
 };
 
 static void *aligned(C *c, int64_t bytes) {
@@ -37,19 +43,70 @@ Simulator *simulator_new(C *c, Graph *g) {
     return s;
 }
 
+/* Buffers of weights and values, one behind the other, 16 bytes between to make up for alignment.
+ */
+static int64_t spread_buffers(C *c, Simulator *s) {
+    Graph *g = s->g;
+    int64_t bytes = 0;
+    for (int i = 0; i < g->input_count; i++)
+        if (g->input[i].kind == ARG_VALUE)
+            value_buffer(g, g->input[i].u.value);
+    s->spread = NEW_ARRAY(c, int64_t, g->buffer_count + 1);
+    for (int i = 0; i < g->buffer_count; i++) {
+        s->spread[i] = bytes;
+        bytes = align_up(bytes + g->buffer[i]->bytes, 64);
+    }
+    return bytes;
+}
+
+static void *spread_args(C *c, const Simulator *s, const Call *call) {
+    char *args = c_memdup(c, call->args, (size_t)call->args_bytes);
+    for (int r = 0; r < call->ref_count; r++) {
+        const CallRef *ref = &call->ref[r];
+        uint32_t value = CTN_NONE;
+        if (ref->buffer)
+            value = CTN_REF(CTN_ARENA, s->spread[ref->buffer->id] + ref->offset);
+        memcpy(args + ref->field_offset, &value, sizeof value);
+    }
+    return args;
+}
+
+Simulator *simulator_spread(C *c, Graph *g) {
+    Simulator *s = NEW(c, Simulator);
+    s->g = g;
+    int64_t bytes = spread_buffers(c, s);
+    if (bytes >= (int64_t)1 << 28)
+        return NULL; /* beyond what references reach */
+    s->frame.base[CTN_ARENA] = aligned(c, bytes);
+    for (int i = 0; i < g->buffer_count; i++)
+        if (g->buffer[i]->kind == BUFFER_CONSTANT && g->buffer[i]->bytes > 0)
+            memcpy(s->frame.base[CTN_ARENA] + s->spread[i], g->buffer[i]->data,
+                   (size_t)g->buffer[i]->bytes);
+    int count = 0;
+    for (Call *call = g->first_call; call; call = call->next)
+        call->index = count++;
+    s->args = NEW_ARRAY(c, void *, count + 1);
+    for (const Call *call = g->first_call; call; call = call->next)
+        s->args[call->index] = spread_args(c, s, call);
+    simulator_reset(s);
+    return s;
+}
+
 void simulator_free(Simulator *s) {
     for (int r = 0; r < CTN_REGIONS; r++)
         free(s->frame.base[r]);
 }
 
 static uint8_t *value_memory(const Simulator *s, const Value *v) {
+    if (s->spread)
+        return s->frame.base[CTN_ARENA] + s->spread[v->buffer->id] + v->buffer_offset;
     return s->frame.base[v->buffer->region] + v->buffer->offset + v->buffer_offset;
 }
 
 void simulator_reset(Simulator *s) {
     for (int i = 0; i < s->g->state_count; i++) {
         const Value *v = s->g->state[i].before;
-        if (v->initial)
+        if (v->buffer && v->initial)
             memcpy(value_memory(s, v), v->initial->data, (size_t)array_bytes(v->initial));
     }
 }
@@ -154,6 +211,10 @@ static void run_strip(const Simulator *s, const Strip *strip) {
 }
 
 static void run_call(C *c, Simulator *s, const Call *call) {
+    if (s->spread) {
+        call->variant->host(s->args[call->index], &s->frame);
+        return;
+    }
     const Strip *strip = strip_of(s->g, call);
     if (strip && call != strip->last)
         return; /* the strip runs when its last call is due */
@@ -178,7 +239,25 @@ void simulator_run(C *c, Simulator *s, Array *const *inputs, Array **outputs) {
         outputs[i] = g->output[i].kind == ARG_VALUE ? read_value(c, s, g->output[i].u.value) : NULL;
 }
 
+/* One value at a time: the next one is put in its place. */
+static const Array *show_value(C *c, Simulator *s, const Value *v) {
+    if (!v->buffer || v->buffer->id >= s->g->buffer_count)
+        return NULL;
+    size_t bytes = (size_t)value_bytes(v);
+    Array *a = &s->shown;
+    if (bytes > s->shown_capacity) {
+        a->data = c_alloc(c, bytes);
+        s->shown_capacity = bytes;
+    }
+    a->dtype = value_storage(v);
+    a->rank = v->type.rank;
+    memcpy(a->dim, v->type.dim, sizeof a->dim);
+    walk(v, value_memory(s, v), a->data, out_of_memory);
+    return a;
+}
+
 const Array *simulator_value(C *c, Simulator *s, const Value *v) {
-    (void)c;
+    if (s->spread)
+        return show_value(c, s, v);
     return s->kept && v->id < s->g->value_count ? s->kept[v->id] : NULL;
 }

@@ -1,0 +1,45 @@
+/* What rounding costs a compiled model, measured on its calibration samples: the lowered graph runs
+ * bit for bit beside the archive in float. Large models take as many samples as a second or so
+ * allows, small ones all. */
+#include "api/session.h"
+
+#include <math.h>
+
+/* Multiplications of all samples together. */
+#define WORK 4e8
+
+static int samples_affordable(const Graph *g, int count) {
+    double macs = 1;
+    for (const Call *call = g->first_call; call; call = call->next)
+        macs += (double)call->macs;
+    return macs * count <= WORK ? count : WORK / macs < 1 ? 1 : (int)(WORK / macs);
+}
+
+Comparison *measure(C *c, const Session *s, Graph *lowered, Graph *reference) {
+    const Options *o = &s->compile;
+    Simulator *simulator = simulator_spread(c, lowered);
+    if (!simulator)
+        return NULL;
+    Comparison *k = comparison_new(c, lowered, reference, simulator);
+    Array **integers = NEW_ARRAY(c, Array *, lowered->output_count + 1);
+    Array **floats = NEW_ARRAY(c, Array *, lowered->output_count + 1);
+    int count = samples_affordable(lowered, o->sample_count);
+    for (int i = 0; i < count; i++) {
+        comparison_run(c, k, o->sample[i], o->sample[i], integers, floats);
+        c_progress(c, "measuring", (double)(i + 1) / count);
+    }
+    simulator_free(simulator);
+    return k;
+}
+
+/* One call's node may be another's too: the last that writes it counts. */
+void measure_note(C *c, Graph *lowered, const Comparison *k) {
+    for (Call *call = lowered->first_call; call; call = call->next)
+        if (call->node && comparison_call(k, call)->signal > 0)
+            call->node->sqnr_db = noise_db(comparison_call(k, call));
+    lowered->output_sqnr_db = NEW_ARRAY(c, double, lowered->output_count + 1);
+    for (int i = 0; i < lowered->output_count; i++) {
+        const Noise *n = comparison_output(k, i);
+        lowered->output_sqnr_db[i] = n->signal > 0 || n->noise > 0 ? noise_db(n) : NAN;
+    }
+}
