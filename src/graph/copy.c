@@ -58,7 +58,9 @@ static Node *node_copy(Copying *k, const Node *n) {
     copy->graph = k->to;
     copy->arg = args_copy(k, n->arg, n->arg_count);
     copy->out = copy_of(k->c, (const void *)n->out, n->out_count, sizeof(Value *));
-    copy->out_arg = n->out_arg ? k->to->value[n->out_arg->id] : NULL;
+    copy->out_arg = copy_of(k->c, (const void *)n->out_arg, n->out_arg_count, sizeof(Value *));
+    for (int i = 0; i < n->out_arg_count; i++)
+        copy->out_arg[i] = k->to->value[n->out_arg[i]->id];
     copy->origins.id = copy_of(k->c, n->origins.id, n->origins.count, sizeof *n->origins.id);
     copy->body = n->body ? graph_copy(k->c, n->body) : NULL;
     for (int i = 0; i < n->out_count; i++) {
