@@ -323,7 +323,7 @@ static void check_limit(C *c, const Graph *g, const char *what, int64_t need, in
 
 void pass_plan(C *c, Graph *g, const Options *o) {
     plan_memory(c, g, o);
-    check_limit(c, g, "ram (arena, state and bound inputs)",
+    check_limit(c, g, g->input_bytes ? "ram (arena, state and inputs)" : "ram (arena and state)",
                 g->arena_bytes + g->state_bytes + g->input_bytes, o->ram_limit);
     if (g->peak_node && diag_error_count(c))
         diag_detail(c, "the peak is at %s", g->peak_node);
