@@ -6,8 +6,8 @@
  * before the run was decided on the host.
  *
  * Conventions. Activations are int8 (s8) or int16 (s16) with real = scale * (q - zero_point);
- * images are stored N, H, W, C; weights are int8, symmetric. `multiplier`/`shift` are the fixed
- * point factors of fix.h. Arguments were checked on the host and are trusted here. */
+ * images are stored N, H, W, C; weights are symmetric, int8 or (s8w4) int4. `multiplier`/`shift` are
+ * the fixed point factors of fix.h. Arguments were checked on the host and are trusted here. */
 #ifndef CTN_H
 #define CTN_H
 
@@ -100,6 +100,11 @@ typedef struct {        /* of a call, for whoever traces a model */
             INT(pad_left) INT(dilation_h) INT(dilation_w) INT(input_zero_point)                    \
                 INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
+/* The same with weights of 4 bits, two a byte in their order, the first in the low bits: -7..7. */
+#define CTN_CONV2D_S8W4_FIELDS(REF, INT, INTS) CTN_CONV2D_S8_FIELDS(REF, INT, INTS)
+#define CTN_DEPTHWISE_CONV2D_S8W4_FIELDS(REF, INT, INTS)                                           \
+    CTN_DEPTHWISE_CONV2D_S8_FIELDS(REF, INT, INTS)
+
 /* conv2d_s8 with a depth: input [batches][in_d][in_h][in_w][in_c],
  * weights [out_c][kernel_d][kernel_h][kernel_w][in_c / groups]. */
 #define CTN_CONV3D_S8_FIELDS(REF, INT, INTS)                                                       \
@@ -128,6 +133,9 @@ typedef struct {        /* of a call, for whoever traces a model */
     REF(multiplier)                                                                                \
     REF(shift) REF(table) REF(scratch) INT(rows) INT(depth) INT(columns) INT(input_zero_point)     \
         INT(output_zero_point) INT(clamp_min) INT(clamp_max)
+
+/* With weights of 4 bits as in conv2d_s8w4. */
+#define CTN_LINEAR_S8W4_FIELDS(REF, INT, INTS) CTN_LINEAR_S8_FIELDS(REF, INT, INTS)
 
 /* Product of two activations over batch[0..3] with element strides (0 broadcasts):
  * out[b][m][n] = sum_k (lhs - lhs_zero_point) * (rhs - rhs_zero_point). Output is contiguous. */
@@ -814,7 +822,10 @@ typedef enum {
     KERNEL(quantize_s8, QuantizeS8, CTN_QUANTIZE_S8_FIELDS)                                        \
     KERNEL(dequantize_s8, DequantizeS8, CTN_DEQUANTIZE_S8_FIELDS)                                  \
     KERNEL(quantize_s16, QuantizeS16, CTN_QUANTIZE_S16_FIELDS)                                     \
-    KERNEL(dequantize_s16, DequantizeS16, CTN_DEQUANTIZE_S16_FIELDS)
+    KERNEL(dequantize_s16, DequantizeS16, CTN_DEQUANTIZE_S16_FIELDS)                               \
+    KERNEL(conv2d_s8w4, Conv2dS8W4, CTN_CONV2D_S8W4_FIELDS)                                        \
+    KERNEL(depthwise_conv2d_s8w4, DepthwiseConv2dS8W4, CTN_DEPTHWISE_CONV2D_S8W4_FIELDS)           \
+    KERNEL(linear_s8w4, LinearS8W4, CTN_LINEAR_S8W4_FIELDS)
 
 /* VARIANT(kernel, Struct, isa, accepts, pack): a faster body for one ISA level, bit for bit equal
  * to the plain one, in runtime/<kernel>_<isa>.c. `accepts` and `pack` name host functions of

@@ -187,6 +187,22 @@ static void add_memory(Text *t, const Graph *g, const char *upper) {
     text_add(t, "\n");
 }
 
+/* Of the calls that have weights, how many have them in 4 bits. */
+static void add_weight_bits(Text *t, const Graph *g) {
+    int all = 0, int4 = 0;
+    for (const Call *call = g->first_call; call; call = call->next) {
+        const Node *n = call->node;
+        const Value *w = n && node_takes(n, "weight") ? node_in(n, "weight") : NULL;
+        if (!w || !w->constant || !w->grid || n->op->quant.in[1] != Q_WEIGHT)
+            continue;
+        all++;
+        int4 += w->grid->bits == 4;
+    }
+    if (int4 > 0)
+        text_add(t, "/* Weights are int4 in %d of %d layers that have any, else int8. */\n", int4,
+                 all);
+}
+
 const char *c_header(C *c, const Graph *g, const Options *o) {
     Text t = text_new(c);
     const char *upper = upper_name(c, g->name);
@@ -205,6 +221,7 @@ const char *c_header(C *c, const Graph *g, const Options *o) {
     text_add(&t, "#define %s_STATE_BYTES %lld\n", upper, (long long)g->state_bytes);
     if (g->input_bytes)
         text_add(&t, "#define %s_INPUTS_BYTES %lld\n", upper, (long long)g->input_bytes);
+    add_weight_bits(&t, g);
     text_add(&t, "#define %s_WEIGHTS_BYTES %lld\n", upper, (long long)g->weights_bytes);
     text_add(&t, "#define %s_CALL_COUNT %d\n", upper, g->call_count);
     text_add(&t, "#define %s_INPUT_COUNT %d\n", upper, g->input_count);

@@ -176,6 +176,8 @@ static void add_call_comment(Text *t, C *c, const Graph *g, const Call *call) {
         text_add(t, " -> %s%s", dtype_name(value_storage(out)),
                  shape_text(c, out->type.rank, out->type.dim));
     }
+    if (call->node && call->node->weight_bits)
+        text_add(t, ", weights int%d", call->node->weight_bits);
     if (call->node && call->node->loc.module)
         text_add(t, ", in %s", comment_text(c, call->node->loc.module));
     if (call->node && call->node->loc.file && call->node->loc.line)

@@ -198,6 +198,7 @@ struct Node {
     bool joined;     /* its reader, a cat, moves its operand straight into place (lower.c) */
     bool fused;      /* computed in the store of the node that defines its operand (fuse.c) */
     bool float_kept; /* --allow-float: stays float on the chip */
+    int weight_bits; /* 4 if asked for by --precision; 0: 8 */
     const char *float_reason;
     Patches *patches;
     double sqnr_db; /* verify's result; NAN unknown */
@@ -211,7 +212,8 @@ typedef struct {
     Fate fate;           /* FATE_LIVE until decided; set by the pass that removes it */
     const char *reason;  /* why removed or folded, for people */
     int into;            /* archive index of the node it was folded into, -1 */
-    const char *numeric; /* filled by the report */
+    const char *numeric; /* filled by the report; and its constant weights: int4, int8 or NULL */
+    const char *weights;
 } ArchiveNode;
 
 /* A node that must be float, found while its integer form was made. */
@@ -368,6 +370,7 @@ enum {
     OP_WIDE_IN = 1 << 12,    /* reads int8 or int16 activations, whatever it writes */
     OP_WIDE_OUT = 1 << 13,   /* writes int8 or int16, whatever it reads */
     OP_WIDE_ALIKE = 1 << 14, /* int16 where all it reads and writes is int16 */
+    OP_INT4_WEIGHTS = 1 << 15,  /* its constant weights may have 4 bits, its activations then 8 */
     OP_LOGICAL_OUTPUT = 1 << 11 /* with OP_ANY_ORDER: the outputs are written in logical order,
                                    whatever order the operands have */
 };

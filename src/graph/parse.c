@@ -543,6 +543,8 @@ static void parse_node_attributes(Parser *p, Node *n) {
             n->float_kept = true;
         else if (scan_attribute(s, "reason"))
             n->float_reason = scan_string(s);
+        else if (scan_attribute(s, "weights"))
+            n->weight_bits = (int)scan_int(s, 4, 4);
         else if (scan_attribute(s, "sqnr"))
             n->sqnr_db = scan_float(s);
         else if (scan_attribute(s, "patches"))

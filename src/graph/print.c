@@ -273,6 +273,8 @@ static void print_node_attributes(Printer *p, const Node *n) {
     if (n->float_kept)
         text_add(p->t, " float");
     print_field(p, "reason", n->float_reason, NULL);
+    if (n->weight_bits)
+        text_add(p->t, " weights %d", n->weight_bits);
     if (!isnan(n->sqnr_db)) {
         text_add(p->t, " sqnr ");
         print_float(p, n->sqnr_db);

@@ -16,6 +16,8 @@ static const struct {
 } row_kernels[] = {
     {CTN_KERNEL_conv2d_s8, ROWS_WINDOW, {"input"}, {NULL}},
     {CTN_KERNEL_depthwise_conv2d_s8, ROWS_WINDOW, {"input"}, {NULL}},
+    {CTN_KERNEL_conv2d_s8w4, ROWS_WINDOW, {"input"}, {NULL}},
+    {CTN_KERNEL_depthwise_conv2d_s8w4, ROWS_WINDOW, {"input"}, {NULL}},
     {CTN_KERNEL_max_pool2d_s8, ROWS_WINDOW, {"input"}, {NULL}},
     {CTN_KERNEL_add_s8, ROWS_DIMS, {"a", "b"}, {"a_stride", "b_stride"}},
     {CTN_KERNEL_mul_s8, ROWS_DIMS, {"a", "b"}, {"a_stride", "b_stride"}},

@@ -521,12 +521,28 @@ static void *weights_pack(C *c, const Conv *v, const void *from, size_t size, bo
     return to;
 }
 
+bool weights_are_int4(const Value *w) {
+    return w->grid && w->grid->bits == 4;
+}
+
 bool weights_are_int8(C *c, const Node *n, const Value *w) {
+    if (weights_are_int4(w) && (!(n->op->traits & OP_INT4_WEIGHTS) || node_is_wide(n))) {
+        diag_error(c, DIAG_MODEL, &n->loc, "weight %s is int4, which has no kernel %s", w->name,
+                   node_is_wide(n) ? "beside int16 activations" : "here");
+        return false;
+    }
     if (!w->constant || !w->grid || w->constant->dtype != DT_I8) {
         diag_error(c, DIAG_MODEL, &n->loc,
                    "a weight that is computed at run time has no integer form here");
         return false;
     }
+    const int8_t *q = w->constant->data;
+    for (int64_t i = 0; weights_are_int4(w) && i < array_count(w->constant); i++)
+        if (q[i] < -7 || q[i] > 7) {
+            diag_error(c, DIAG_MODEL, &n->loc, "int4 weight %s holds %d, needs -7..7", w->name,
+                       q[i]);
+            return false;
+        }
     for (int k = 0; k < w->grid->part_count; k++)
         if (w->grid->part[k].zero_point != 0) {
             diag_error(c, DIAG_MODEL, &n->loc, "weight has zero point %d, needs 0",
@@ -534,6 +550,14 @@ bool weights_are_int8(C *c, const Node *n, const Value *w) {
             return false;
         }
     return true;
+}
+
+/* Two a byte, the first in the low bits. */
+static uint8_t *nibbles_pack(C *c, const int8_t *weights, int64_t count) {
+    uint8_t *packed = c_calloc(c, (size_t)(count + 1) / 2, 1);
+    for (int64_t i = 0; i < count; i++)
+        packed[i / 2] |= (uint8_t)((weights[i] & 15) << (i % 2 ? 4 : 0));
+    return packed;
 }
 
 void call_weights(C *c, Call *call, const Node *n, int64_t channels, const int8_t *packed,
@@ -551,7 +575,11 @@ void call_weights(C *c, Call *call, const Node *n, int64_t channels, const int8_
             shift[i] = (int8_t)s;
         }
     }
-    call_const(call, field.weights, "weight", DT_I8, packed, weight_bytes, 4);
+    if (weights_are_int4(w))
+        call_const(call, field.weights, "weight", DT_U8, nibbles_pack(c, packed, weight_bytes),
+                   (weight_bytes + 1) / 2, 4);
+    else
+        call_const(call, field.weights, "weight", DT_I8, packed, weight_bytes, 4);
     if (bias)
         call_const(call, field.bias, "bias", DT_I32, bias->constant->data, channels * 4, 4);
     else
@@ -636,15 +664,19 @@ static void conv2d_lower(C *c, Graph *g, Node *n) {
         return;
     }
     if (depthwise) {
-        call = call_new(c, g, n, CTN_KERNEL_depthwise_conv2d_s8);
-        CtnDepthwiseConv2dS8Args *a = call->args;
+        call = call_new(c, g, n,
+                        weights_are_int4(w) ? CTN_KERNEL_depthwise_conv2d_s8w4
+                                            : CTN_KERNEL_depthwise_conv2d_s8);
+        CtnDepthwiseConv2dS8Args *a = call->args; /* both have the same fields */
         CONV_FIELDS(a, &v, n);
         CONV_REFS(c, call, a, &v, n, packed);
         call_absent(call, &a->scratch);
     } else {
-        call =
-            call_new(c, g, n, v.transposed ? CTN_KERNEL_conv_transpose2d_s8 : CTN_KERNEL_conv2d_s8);
-        CtnConv2dS8Args *a = call->args; /* the transposed kernel has the same fields */
+        call = call_new(c, g, n,
+                        v.transposed          ? CTN_KERNEL_conv_transpose2d_s8
+                        : weights_are_int4(w) ? CTN_KERNEL_conv2d_s8w4
+                                              : CTN_KERNEL_conv2d_s8);
+        CtnConv2dS8Args *a = call->args; /* all three have the same fields */
         CONV_FIELDS(a, &v, n);
         a->groups = narrow(v.groups);
         CONV_REFS(c, call, a, &v, n, packed);
@@ -781,7 +813,7 @@ static const Op rows[] = {
     {.schema = "corten::conv2d(Tensor input, Tensor weight, Tensor? bias, int[2] stride, int[4] "
                "padding, int[2] dilation, int groups) -> Tensor",
      CONV_CORE,
-     .traits = CONV_TRAITS | OP_WIDE_IN | OP_WIDE_OUT,
+     .traits = CONV_TRAITS | OP_WIDE_IN | OP_WIDE_OUT | OP_INT4_WEIGHTS,
      .lower = conv2d_lower},
     {.schema = "corten::conv3d(Tensor input, Tensor weight, Tensor? bias, int[3] stride, int[6] "
                "padding, int[3] dilation, int groups) -> Tensor",

@@ -107,8 +107,9 @@ static void linear_lower(C *c, Graph *g, Node *n) {
         linear_lower_wide(c, g, n);
         return;
     }
-    Call *call = call_new(c, g, n, CTN_KERNEL_linear_s8);
-    CtnLinearS8Args *a = call->args;
+    Call *call =
+        call_new(c, g, n, weights_are_int4(w) ? CTN_KERNEL_linear_s8w4 : CTN_KERNEL_linear_s8);
+    CtnLinearS8Args *a = call->args; /* both have the same fields */
     a->rows = (int32_t)dims_count(x->type.rank - 1, x->type.dim);
     a->depth = (int32_t)w->type.dim[1];
     a->columns = (int32_t)w->type.dim[0];
@@ -651,7 +652,7 @@ static const Op rows[] = {
                "Tensor",
      COMPOSITE(bilinear_decompose)},
     {.schema = "corten::linear(Tensor input, Tensor weight, Tensor? bias) -> Tensor",
-     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_WIDE_IN | OP_WIDE_OUT,
+     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_WIDE_IN | OP_WIDE_OUT | OP_INT4_WEIGHTS,
      .shape = linear_shape,
      .eval = linear_eval,
      .quant = {.in = {Q_ACT, Q_WEIGHT, Q_BIAS}, .out = {Q_ACT}, .weight_axis = 0},

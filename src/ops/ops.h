@@ -77,6 +77,7 @@ void float_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_
 /* For lowering rows with a constant `weight` and an optional `bias`. False, with a diagnostic, if
  * the weight is not symmetric int8 data. */
 bool weights_are_int8(C *c, const Node *n, const Value *w);
+bool weights_are_int4(const Value *w); /* of those: packed two a byte by call_weights */
 typedef struct {
     uint32_t *weights, *bias, *multiplier, *shift;
 } WeightFields;

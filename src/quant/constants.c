@@ -32,9 +32,14 @@ static void remember(Constants *k, const Value *v) {
     k->original[v->id] = v->constant;
 }
 
-static int32_t saturate(double q, DType dtype) {
+static int32_t saturate(double q, const Grid *grid) {
+    DType dtype = grid->dtype;
     double top = dtype == DT_I8 ? 127 : dtype == DT_I16 ? 32767 : 2147483647;
     double bottom = dtype == DT_I8 ? -128 : dtype == DT_I16 ? -32768 : -2147483648.0;
+    if (grid->bits == 4) {
+        top = 7;
+        bottom = -7;
+    }
     return (int32_t)fmin(fmax(q, bottom), top);
 }
 
@@ -48,7 +53,7 @@ static Array *to_integers(C *c, const Array *a, const Grid *grid) {
         int64_t part = axis < 0 ? 0 : i / inner % a->dim[axis];
         const Part *p = &grid->part[part];
         double r = rint(array_get(a, i) / p->scale) + p->zero_point;
-        array_set_int(q, i, saturate(r, grid->dtype));
+        array_set_int(q, i, saturate(r, grid));
     }
     return q;
 }
@@ -100,20 +105,19 @@ static Value *ruled_constant(const Graph *g, const Node *n, QKind kind) {
     return n->arg[i].u.value;
 }
 
-/* A channel whose weights are nearly zero would need a bias beyond int32: its scale is raised. */
-static void raise_for_bias(const Constants *k, const Node *n, Grid *grid, const Grid *input) {
+/* The least scale of each channel's weights: one whose weights are nearly zero would need a bias
+ * beyond int32. */
+static double *least_scales(const Constants *k, const Node *n, int channels, const Grid *input) {
     /* int16 inputs come near the limit more often: room for what rounding shifts */
     double limit = input->dtype == DT_I16 ? BIAS_LIMIT / 2 : BIAS_LIMIT;
-    double input_scale = input->part[0].scale;
+    double *least = NEW_ARRAY(k->c, double, channels);
     const Value *bias = ruled_constant(k->g, n, Q_BIAS);
-    if (!bias || bias->grid)
-        return;
-    const Array *b = real_data(k, bias);
-    for (int i = 0; i < grid->part_count && i < array_count(b); i++) {
-        double least = fabs(array_get(b, i)) / (input_scale * limit);
-        if (grid->part[i].scale < least)
-            grid->part[i].scale = (double)(float)(least * (1 + 1e-6));
+    const Array *b = bias && !bias->grid ? real_data(k, bias) : NULL;
+    for (int i = 0; b && i < channels && i < array_count(b); i++) {
+        double scale = fabs(array_get(b, i)) / (input->part[0].scale * limit);
+        least[i] = (double)(float)(scale * (1 + 1e-6));
     }
+    return least;
 }
 
 /* The largest accumulator of the node must survive the left shift of its requantization: the
@@ -189,7 +193,7 @@ static void add_input_losses(Constants *k, const Node *n, const Array *w, double
     }
 }
 
-static Array *compensated(Constants *k, Node *n, const Value *w, const Grid *grid) {
+static Array *compensated(Constants *k, Node *n, const Value *w, Grid *grid, const double *least) {
     if (!n->patches || w->grid || n->op->quant.weight_axis != 0)
         return NULL;
     int64_t channels = w->type.dim[0];
@@ -197,7 +201,7 @@ static Array *compensated(Constants *k, Node *n, const Value *w, const Grid *gri
     double *taken = NEW_ARRAY(k->c, double, channels);
     Array *q = array_new(k->c, DT_I8, w->type.rank, w->type.dim);
     add_input_losses(k, n, real_data(k, w), taken);
-    if (!round_weights(k->c, n->patches, real_data(k, w), grid, q->data, shift))
+    if (!round_weights(k->c, n->patches, real_data(k, w), grid, least, q->data, shift))
         return NULL;
     for (int64_t o = 0; o < channels; o++)
         shift[o] += taken[o];
@@ -211,9 +215,16 @@ static void turn_weight(Constants *k, Node *n) {
     const Value *x = node_operand(n, 0);
     if (!w || !x->grid || (w->grid && w->grid->pinned))
         return;
-    Grid *grid = grid_symmetric_per_channel(k->c, real_data(k, w), n->op->quant.weight_axis, 8);
-    raise_for_bias(k, n, grid, x->grid);
-    n->arg[i] = arg_value(turned(k, w, grid, compensated(k, n, w, grid)));
+    const Array *real = real_data(k, w);
+    int axis = n->op->quant.weight_axis, bits = n->weight_bits == 4 ? 4 : 8;
+    Grid *grid = grid_symmetric_per_channel(k->c, real, axis, bits);
+    const double *least = least_scales(k, n, grid->part_count, x->grid);
+    for (int p = 0; p < grid->part_count; p++)
+        grid->part[p].scale = fmax(grid->part[p].scale, least[p]);
+    Array *integers = compensated(k, n, w, grid, least);
+    if (!integers && bits == 4)
+        shrink_scales(real, grid, least);
+    n->arg[i] = arg_value(turned(k, w, grid, integers));
 }
 
 static Grid *bias_grid(C *c, const Value *x, const Value *w, int64_t channels) {

@@ -113,6 +113,33 @@ static bool rule_names(const Graph *g, const Node *n, const char *pattern) {
     return glob_match(pattern, n->name) || glob_match(pattern, module) || stands_for(g, n, pattern);
 }
 
+/* Does it multiply by a constant that it would pack? */
+static bool has_weights(const Graph *g, const Node *n) {
+    if (n->op->map || (n->op->traits & OP_MOVES_DATA))
+        return false;
+    for (int k = 0, count = node_operand_count(n); k < count; k++) {
+        const Value *v = node_operand(n, k);
+        if (value_is_fixed(g, v) && dtype_is_float(v->type.dtype) && v->type.rank >= 2)
+            return true;
+    }
+    return false;
+}
+
+/* Nodes without weights have nothing that could have four bits, so that a glob may name them. */
+static void ask_int4(C *c, Graph *g, Node *n) {
+    if (!has_weights(g, n))
+        return;
+    const Value *w = n->op->traits & OP_INT4_WEIGHTS ? node_in(n, "weight") : NULL;
+    if (!w)
+        diag_error(c, DIAG_MODEL, &n->loc, "%s has no int4 weights, which --precision asks for",
+                   op_bare_name(n));
+    else if (w->grid)
+        diag_error(c, DIAG_MODEL, &n->loc,
+                   "weight %s cannot be int4, as --precision asks: its grid is given", w->name);
+    else
+        n->weight_bits = 4;
+}
+
 static void apply_rules(C *c, Graph *g, Node *n, const Options *o) {
     const PrecisionRule *last = NULL;
     for (int i = 0; i < o->precision_count; i++)
@@ -122,9 +149,8 @@ static void apply_rules(C *c, Graph *g, Node *n, const Options *o) {
         return;
     if (strncmp(last->precision, "int", 3) == 0)
         ask_bits(n, strcmp(last->precision, "int16") == 0 ? 16 : 8);
-    else if (strcmp(last->precision, "float") != 0)
-        diag_error(c, DIAG_USAGE, &n->loc, "precision %s for '%s' cannot be given", last->precision,
-                   last->pattern);
+    else if (strcmp(last->precision, "w4") == 0)
+        ask_int4(c, g, n);
     else if (touches_float(n))
         keep_float(c, g, n, "asked for by --precision");
 }
@@ -145,6 +171,18 @@ static void keep_found(C *c, Graph *g, const FloatNode *found) {
     }
 }
 
+/* Rules for w4 that no weights are under. */
+static void check_int4_rules(C *c, Graph *g, const Options *o) {
+    for (int r = 0; r < o->precision_count; r++) {
+        bool used = strcmp(o->precision[r].precision, "w4") != 0;
+        for (const Node *n = g->first; n && !used; n = n->next)
+            used = has_weights(g, n) && rule_names(g, n, o->precision[r].pattern);
+        if (!used)
+            diag_warning(c, NULL, "precision w4: nothing that '%s' names has constant weights",
+                         o->precision[r].pattern);
+    }
+}
+
 void pass_precision(C *c, Graph *g, const Options *o) {
     if (o->accuracy_budget_db > 0)
         diag_error(c, DIAG_USAGE, NULL,
@@ -153,6 +191,7 @@ void pass_precision(C *c, Graph *g, const Options *o) {
     ask_inputs(g, o);
     for (Node *n = g->first; n; n = n->next)
         apply_rules(c, g, n, o);
+    check_int4_rules(c, g, o);
     for (int i = 0; i < o->float_node_count; i++)
         keep_found(c, g, &o->float_node[i]);
     keep_missing_float(c, g, o, true);

@@ -34,9 +34,13 @@ void patches_moments(const Patches *p, int64_t group, double *mean, float *centr
 /* The range of an input on which its reader's results err least; false: not to be told. */
 bool range_through_weights(C *c, const Node *reader, const Observed *o, double *low, double *high);
 /* Weights [channels][depth] as integers on the grid, errors compensated; shift[channel] gets what
- * the result's mean has lost. False if there are no patches, or the matrices would be too large. */
-bool round_weights(C *c, const Patches *p, const Array *w, const Grid *grid, int8_t *q,
-                   double *shift);
+ * the result's mean has lost. Scales of 4-bit grids are first chosen anew, none below least[].
+ * False if there are no patches, or the matrices would be too large. */
+bool round_weights(C *c, const Patches *p, const Array *w, Grid *grid, const double *least,
+                   int8_t *q, double *shift);
+/* Scales of a symmetric grid per channel of axis 0, made smaller where clipping a few large weights
+ * errs less than rounding all the others more coarsely. */
+void shrink_scales(const Array *w, Grid *grid, const double *least);
 
 /* Affine int8 grid for [low, high] as torch's and TFLM's: scale = (high - low) / 255, zero point
  * rounded, both clamped so that 0 is exact. int16: symmetric. A range of zero gets scale 1/255. */

@@ -395,13 +395,15 @@ static double work_of(const Node *n) {
 static bool reader_allows(Sets *s, const Node *n, int root) {
     if (n->fused || n->float_kept)
         return n->fused && root_of(s, n->out[0]->id) == root;
+    if (n->weight_bits == 4)
+        return false; /* its activations have 8 bits */
     return (n->op->traits & OP_WIDE_IN) || root_of(s, n->out[0]->id) == root;
 }
 
 /* A value of a wide set, unasked: nothing stands against it, and *work grows by what it costs. */
 static bool value_allows(Sets *s, const Value *v, int root, double *work) {
     const Node *def = v->def;
-    if (!def || def->float_kept || v->output_count > 0 || v->bits == 8 ||
+    if (!def || def->float_kept || def->weight_bits == 4 || v->output_count > 0 || v->bits == 8 ||
         type_count(&v->type) > WIDE_ELEMENTS ||
         !(def->op->traits & (OP_WIDE_OUT | OP_MOVES_DATA) || def->fused) ||
         node_is(def, "corten::table") || out_rule(def, 0) == Q_FIXED)
@@ -435,6 +437,9 @@ static void check_asked(Sets *s, int root) {
             diag_error(s->c, DIAG_MODEL, &v->def->loc,
                        "%s has no int16 form, which --precision asks for",
                        op_schema(v->def->op)->name);
+        else if (v->def->weight_bits == 4)
+            diag_error(s->c, DIAG_MODEL, &v->def->loc,
+                       "int4 weights make int8 results, but %s is to be int16", v->name);
         else if (grid && grid->dtype != DT_I16)
             diag_error(s->c, DIAG_MODEL, &v->def->loc,
                        "%s cannot be int16, as --precision asks: its grid is given", v->name);
@@ -493,6 +498,8 @@ static Grid *widened_grid(Sets *s, const Grid *grid) {
 /* The grid on which n must read x, NULL: as it is. */
 static Grid *grid_needed(Sets *s, const Node *n, const Value *x) {
     const Value *out = n->out[0];
+    if (n->weight_bits == 4)
+        return is_wide(x) ? narrow_grid(s, x) : NULL;
     if ((n->op->traits & OP_WIDE_IN) || n->fused)
         return NULL;
     if (joins_values(n))

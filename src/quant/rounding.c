@@ -3,7 +3,8 @@
  * by those still to come. With the covariance C = R' R of the inputs (R upper triangular), the
  * error of an output is |R (w - s q)|^2, and rounding from the last weight to the first, each to
  * the nearest given those before, is Babai's nearest plane. What remains of the error's mean goes
- * into the bias. */
+ * into the bias. With 4 bits the scale itself matters: each channel takes the one that errs least
+ * when its weights are rounded so. */
 #include "quant/quant.h"
 
 #include <cblas.h>
@@ -15,14 +16,18 @@
 #define DEPTH_LIMIT 1600
 /* Of the mean variance, added to every variance: rounding must not rely on what few patches say. */
 #define DAMPING 0.01
+/* Scales that are tried with 4 bits: the given one times 1, 1 - 1/20, ... */
+enum { TRIALS = 12 };
 
 typedef struct {
     C *c;
     const Patches *p;
     const Array *w; /* [channels][depth] */
-    const Grid *grid;
+    double top;     /* the largest integer */
+    double *scale;  /* by channel */
     int8_t *q;
     double *shift;        /* by channel: what the rounding takes from the mean of the result */
+    double *cost;         /* by channel: the mean square of the error that remains */
     int64_t depth, width; /* width: channels of one group */
     double *mean;
     float *r;     /* [depth][depth], upper triangular */
@@ -84,14 +89,12 @@ static bool factor_group(Rounding *k, int64_t group, float *centred, float *cova
     return cholesky(k->r, n);
 }
 
-static double channel_scale(const Rounding *k, int64_t channel) {
-    return k->grid->part[k->grid->part_count == 1 ? 0 : channel].scale;
-}
-
-/* Rounds all weights of one group's channels, weight by weight. */
-static void round_group(Rounding *k, int64_t group) {
+/* Rounds all weights of one group's channels, weight by weight: row i of R (w - s q) is final when
+ * weight i is rounded. `ahead`: room for a float per channel. */
+static void round_group(Rounding *k, int64_t group, float *ahead) {
     int64_t n = k->depth, width = k->width, first = group * width;
-    float *ahead = NEW_ARRAY(k->c, float, width);
+    for (int64_t o = first; o < first + width; o++)
+        k->shift[o] = k->cost[o] = 0;
     for (int64_t i = n - 1; i >= 0; i--) {
         const float *row = k->r + i * n;
         memset(ahead, 0, (size_t)width * sizeof *ahead);
@@ -101,11 +104,38 @@ static void round_group(Rounding *k, int64_t group) {
                         0.0f, ahead, 1);
         for (int64_t o = 0; o < width; o++) {
             int64_t at = (first + o) * n + k->order[i];
-            double s = channel_scale(k, first + o), w = array_get(k->w, at);
-            double q = fmin(fmax(rint((w + (double)ahead[o]) / s), -127), 127);
+            double s = k->scale[first + o], w = array_get(k->w, at);
+            double q = fmin(fmax(rint((w + (double)ahead[o]) / s), -k->top), k->top);
+            double remains = (double)row[i] * (w + (double)ahead[o] - s * q);
             k->q[at] = (int8_t)q;
             k->error[i * width + o] = (float)(w - s * q);
             k->shift[first + o] += k->mean[k->order[i]] * (w - s * q);
+            k->cost[first + o] += remains * remains;
+        }
+    }
+}
+
+/* The same on the best of several scales for each channel. */
+static void round_group_best(Rounding *best, int64_t group, const double *least, float *ahead) {
+    int64_t channels = best->w->dim[0], n = best->depth;
+    Rounding k = *best;
+    k.q = NEW_ARRAY(k.c, int8_t, channels * n);
+    k.scale = NEW_ARRAY(k.c, double, channels);
+    k.shift = NEW_ARRAY(k.c, double, channels);
+    k.cost = NEW_ARRAY(k.c, double, channels);
+    const double *given = c_memdup(k.c, best->scale, (size_t)channels * sizeof *given);
+    for (int t = 0; t < TRIALS; t++) {
+        int64_t first = group * k.width;
+        for (int64_t o = first; o < first + k.width; o++)
+            k.scale[o] = fmax((double)(float)(given[o] * (1 - t / 20.0)), least[o]);
+        round_group(&k, group, ahead);
+        for (int64_t o = first; o < first + k.width; o++) {
+            if (t > 0 && !(k.cost[o] < best->cost[o]))
+                continue;
+            best->scale[o] = k.scale[o];
+            best->shift[o] = k.shift[o];
+            best->cost[o] = k.cost[o];
+            memcpy(best->q + o * n, k.q + o * n, (size_t)n);
         }
     }
 }
@@ -114,36 +144,77 @@ static void round_group(Rounding *k, int64_t group) {
 static void round_nearest(Rounding *k, int64_t group) {
     for (int64_t o = group * k->width; o < (group + 1) * k->width; o++)
         for (int64_t i = 0; i < k->depth; i++) {
-            double s = channel_scale(k, o), w = array_get(k->w, o * k->depth + i);
-            double q = fmin(fmax(rint(w / s), -127), 127);
+            double s = k->scale[o], w = array_get(k->w, o * k->depth + i);
+            double q = fmin(fmax(rint(w / s), -k->top), k->top);
             k->q[o * k->depth + i] = (int8_t)q;
             k->shift[o] += k->mean[i] * (w - s * q);
         }
 }
 
-bool round_weights(C *c, const Patches *p, const Array *w, const Grid *grid, int8_t *q,
-                   double *shift) {
+static double part_scale(const Grid *grid, int64_t channel) {
+    return grid->part[grid->part_count == 1 ? 0 : channel].scale;
+}
+
+static void round_groups(Rounding *k, const Grid *grid, const double *least, float *scratch) {
+    int64_t n = k->depth, channels = k->w->dim[0];
+    float *ahead = NEW_ARRAY(k->c, float, k->width);
+    bool choose = grid->bits == 4 && grid->part_count == channels;
+    k->r = scratch;
+    for (int64_t g = 0; g < channels / k->width; g++)
+        if (!factor_group(k, g, scratch + 2 * n * n, scratch + n * n))
+            round_nearest(k, g);
+        else if (choose)
+            round_group_best(k, g, least, ahead);
+        else
+            round_group(k, g, ahead);
+}
+
+bool round_weights(C *c, const Patches *p, const Array *w, Grid *grid, const double *least,
+                   int8_t *q, double *shift) {
     int64_t n = patches_depth(p), rows = patches_rows(p), channels = w->dim[0];
     int64_t groups = patches_groups(p);
     if (n > DEPTH_LIMIT || rows < 1 || array_count(w) != channels * n || channels % groups != 0)
         return false;
-    Rounding k = {.c = c, .p = p, .w = w, .grid = grid, .q = q, .shift = shift, .depth = n};
-    k.width = channels / groups;
+    Rounding k = {.c = c, .p = p, .w = w, .q = q, .depth = n, .width = channels / groups};
+    k.top = grid->bits == 4 ? 7 : 127;
     k.mean = NEW_ARRAY(c, double, n);
     k.order = NEW_ARRAY(c, int, n);
     k.error = NEW_ARRAY(c, float, n *k.width);
+    k.scale = NEW_ARRAY(c, double, channels);
+    k.shift = NEW_ARRAY(c, double, channels);
+    k.cost = NEW_ARRAY(c, double, channels);
+    for (int64_t o = 0; o < channels; o++)
+        k.scale[o] = part_scale(grid, o);
     float *scratch = malloc((size_t)(2 * n * n + rows * n) * sizeof *scratch);
     if (!scratch)
         fatal(c, DIAG_MODEL, NULL, "out of memory");
-    k.r = scratch;
-    for (int64_t g = 0; g < groups; g++)
-        if (factor_group(&k, g, scratch + 2 * n * n, scratch + n * n))
-            round_group(&k, g);
-        else
-            round_nearest(&k, g);
+    round_groups(&k, grid, least, scratch);
     free(scratch);
-    /* the mean of few rows is itself uncertain: one row is believed half */
-    for (int64_t o = 0; o < channels; o++)
-        shift[o] *= (double)rows / (double)(rows + 1);
+    for (int64_t o = 0; o < channels; o++) {
+        if (grid->part_count == channels)
+            grid->part[o].scale = k.scale[o];
+        /* the mean of few rows is itself uncertain: one row is believed half */
+        shift[o] += k.shift[o] * (double)rows / (double)(rows + 1);
+    }
     return true;
+}
+
+void shrink_scales(const Array *w, Grid *grid, const double *least) {
+    int64_t depth = grid->part_count > 0 ? array_count(w) / grid->part_count : 0;
+    double top = grid->bits == 4 ? 7 : 127;
+    for (int64_t o = 0; o < grid->part_count; o++) {
+        double given = grid->part[o].scale, smallest = INFINITY;
+        for (int t = 0; t < TRIALS; t++) {
+            double s = fmax((double)(float)(given * (1 - t / 20.0)), least[o]), cost = 0;
+            for (int64_t i = 0; i < depth; i++) {
+                double x = array_get(w, o * depth + i);
+                double e = x - s * fmin(fmax(rint(x / s), -top), top);
+                cost += e * e;
+            }
+            if (cost < smallest) {
+                smallest = cost;
+                grid->part[o].scale = s;
+            }
+        }
+    }
 }

@@ -95,6 +95,7 @@ static json_t *node_json(C *c, const Graph *g, int id) {
                         known ? json_string(c_format(c, "%s:%d", a->loc.file, a->loc.line))
                               : json_null());
     json_object_set_new(o, "numeric", json_string(a->numeric));
+    json_object_set_new(o, "weights", text_or_null(a->weights));
     json_object_set_new(o, "fate", json_string(fate_name(a->fate)));
     json_object_set_new(o, "reason", text_or_null(a->reason));
     json_t *into = json_array();

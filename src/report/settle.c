@@ -63,6 +63,14 @@ static const char *numeric_of(const Node *n) {
     return stored == DT_U8 ? "int8" : dtype_name(stored);
 }
 
+/* What its own constant weights are, if it has any. */
+static const char *weights_of(const Node *n) {
+    const Value *w = node_takes(n, "weight") ? node_in(n, "weight") : NULL;
+    if (n->float_kept || !w || !w->constant || !w->grid || n->op->quant.in[1] != Q_WEIGHT)
+        return NULL;
+    return w->grid->bits == 4 ? "int4" : dtype_name(w->grid->dtype);
+}
+
 static void settle(Graph *g, int id) {
     ArchiveNode *a = &g->archive[id];
     const Node *n = live_node(g, id);
@@ -78,6 +86,7 @@ static void settle(Graph *g, int id) {
     a->numeric = real ? "float" : numeric_of(n);
     if (real)
         a->reason = real->float_reason;
+    a->weights = a->fate == FATE_LIVE && is_last_live_origin(g, n, id) ? weights_of(n) : NULL;
     if (n->fused)
         a->fate = FATE_FUSED;
     else if (!has_call(g, id))

@@ -32,10 +32,11 @@ static void print_boundary(const json_t *list, const char *kind, FILE *f) {
 static void print_nodes(const json_t *nodes, FILE *f) {
     size_t i;
     json_t *o;
-    fprintf(f, "\n%-28s %-34s %-8s %-7s %s\n", "node", "operator", "fate", "numeric", "source");
+    fprintf(f, "\n%-28s %-34s %-8s %-7s %-7s %s\n", "node", "operator", "fate", "numeric",
+            "weights", "source");
     json_array_foreach(nodes, i, o) {
-        fprintf(f, "%-28s %-34s %-8s %-7s %s\n", string(o, "name"), string(o, "op"),
-                string(o, "fate"), string(o, "numeric"), string(o, "source"));
+        fprintf(f, "%-28s %-34s %-8s %-7s %-7s %s\n", string(o, "name"), string(o, "op"),
+                string(o, "fate"), string(o, "numeric"), string(o, "weights"), string(o, "source"));
     }
 }
 

@@ -79,6 +79,18 @@ static int32_t random_zero_point(Maker *m) {
     return chance(m, 20) ? (chance(m, 50) ? -128 : 127) : between(m, -128, 127);
 }
 
+static bool has_int4_weights(int kernel) {
+    return kernel == CTN_KERNEL_conv2d_s8w4 || kernel == CTN_KERNEL_depthwise_conv2d_s8w4 ||
+           kernel == CTN_KERNEL_linear_s8w4;
+}
+
+static uint8_t *nibbles(Maker *m, const int8_t *w, int64_t count) {
+    uint8_t *packed = NEW_ARRAY(m->c, uint8_t, (count + 1) / 2);
+    for (int64_t i = 0; i < count; i++)
+        packed[i / 2] |= (uint8_t)((w[i] & 15) << (i % 2 ? 4 : 0));
+    return packed;
+}
+
 /* Weights, biases and factors of `channels` outputs with `depth` products each. The factors bring
  * sums to about the output's range; some are far off. */
 static void channel_constants(Maker *m, Call *call, int64_t channels, int64_t depth,
@@ -87,16 +99,18 @@ static void channel_constants(Maker *m, Call *call, int64_t channels, int64_t de
     int8_t *w = NEW_ARRAY(m->c, int8_t, channels * depth);
     int32_t *b = NEW_ARRAY(m->c, int32_t, channels), *f = NEW_ARRAY(m->c, int32_t, channels);
     int8_t *s = NEW_ARRAY(m->c, int8_t, channels);
-    bool left = chance(m, 10), by_tap = call->kernel == CTN_KERNEL_depthwise_conv2d_s8;
+    bool left = chance(m, 10), by_tap = call->kernel == CTN_KERNEL_depthwise_conv2d_s8 ||
+                                        call->kernel == CTN_KERNEL_depthwise_conv2d_s8w4;
+    int32_t top = has_int4_weights(call->kernel) ? 7 : 127;
     int bits = 0;
     while (bits < 20 && ((int64_t)1 << bits) < depth)
         bits++;
     for (int64_t i = 0; i < channels * depth; i++)
-        w[i] = (int8_t)(m->extreme ? (chance(m, 50) ? 127 : -127) : between(m, -127, 127));
+        w[i] = (int8_t)(m->extreme ? (chance(m, 50) ? top : -top) : between(m, -top, top));
     for (int64_t i = 0; i < channels; i++) {
         b[i] = between(m, -65536, 65536);
         f[i] = between(m, 1 << 30, 0x7fffffff);
-        s[i] = (int8_t)(between(m, -7, -4) - bits / 2);
+        s[i] = (int8_t)(between(m, -7, -4) - bits / 2 + (top == 7 ? 3 : 0));
         if (chance(m, 5))
             s[i] = (int8_t)(chance(m, 50) ? -31 : -20);
         if (!left && chance(m, 5)) { /* as good as constant: the bias is all there is */
@@ -111,7 +125,10 @@ static void channel_constants(Maker *m, Call *call, int64_t channels, int64_t de
     }
     if (chance(m, 5))
         f[0] = 0;
-    constant(call, weights, DT_I8, channels * depth, w);
+    if (top == 7)
+        constant(call, weights, DT_U8, (channels * depth + 1) / 2, nibbles(m, w, channels * depth));
+    else
+        constant(call, weights, DT_I8, channels * depth, w);
     if (chance(m, 85))
         constant(call, bias, DT_I32, channels, b);
     else
@@ -1121,6 +1138,9 @@ static void (*const makers[CTN_KERNEL_COUNT])(Maker *, Call *) = {
     MAKER(avg_pool2d_s16),
     MAKER(max_pool2d_s16),
     MAKER(softmax_s16),
+    [CTN_KERNEL_conv2d_s8w4] = conv2d_s8,
+    [CTN_KERNEL_depthwise_conv2d_s8w4] = depthwise_conv2d_s8,
+    [CTN_KERNEL_linear_s8w4] = linear_s8,
 };
 
 /* ---- placing ------------------------------------------------------------------------------- */

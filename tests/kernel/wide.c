@@ -45,7 +45,15 @@ typedef struct {
     int64_t input_zero_point, output_zero_point;
     int32_t clamp_min, clamp_max;
     bool transposed, taps_first; /* weights [taps][out_c] */
+    bool nibbles;                /* two weights a byte */
 } Conv;
+
+static int64_t weight_at(const Conv *v, int64_t i) {
+    if (!v->nibbles)
+        return v->weights[i];
+    int64_t bits = (uint8_t)v->weights[i / 2] / (i % 2 ? 16 : 1) % 16;
+    return bits < 8 ? bits : bits - 16;
+}
 
 /* The input position of a tap along one dimension, or -1. */
 static int64_t tap_source(const Conv *v, int d, int64_t out, int64_t tap) {
@@ -71,8 +79,8 @@ static int64_t conv_sum(const Conv *v, int64_t b, const int64_t *o, int64_t oc) 
         for (int64_t c = 0; c < depth; c++) {
             int64_t pixel = ((b * v->in[0] + z) * v->in[1] + y) * v->in[2] + x;
             int64_t q = v->input[pixel * v->in_c + group * depth + c];
-            int64_t w = v->taps_first ? v->weights[t * v->out_c + oc]
-                                      : v->weights[(oc * taps + t) * depth + c];
+            int64_t w =
+                weight_at(v, v->taps_first ? t * v->out_c + oc : (oc * taps + t) * depth + c);
             sum += (q - v->input_zero_point) * w;
         }
     }
@@ -111,12 +119,20 @@ static void wide_conv2d_s8(const CtnConv2dS8Args *a, const CtnFrame *f) {
     conv_run(&(Conv){CONV(a, f), PLANE(a), .groups = a->groups});
 }
 
+static void wide_conv2d_s8w4(const CtnConv2dS8W4Args *a, const CtnFrame *f) {
+    conv_run(&(Conv){CONV(a, f), PLANE(a), .groups = a->groups, .nibbles = true});
+}
+
 static void wide_conv_transpose2d_s8(const CtnConvTranspose2dS8Args *a, const CtnFrame *f) {
     conv_run(&(Conv){CONV(a, f), PLANE(a), .groups = a->groups, .transposed = true});
 }
 
 static void wide_depthwise_conv2d_s8(const CtnDepthwiseConv2dS8Args *a, const CtnFrame *f) {
     conv_run(&(Conv){CONV(a, f), PLANE(a), .groups = a->in_c, .taps_first = true});
+}
+
+static void wide_depthwise_conv2d_s8w4(const CtnDepthwiseConv2dS8W4Args *a, const CtnFrame *f) {
+    conv_run(&(Conv){CONV(a, f), PLANE(a), .groups = a->in_c, .taps_first = true, .nibbles = true});
 }
 
 static void wide_conv3d_s8(const CtnConv3dS8Args *a, const CtnFrame *f) {
@@ -128,7 +144,7 @@ static void wide_conv3d_s8(const CtnConv3dS8Args *a, const CtnFrame *f) {
         .dilation = {a->dilation_d, a->dilation_h, a->dilation_w}, .groups = a->groups});
 }
 
-static void wide_linear_s8(const CtnLinearS8Args *a, const CtnFrame *f) {
+static void run_linear(const CtnLinearS8Args *a, const CtnFrame *f, bool nibbles) {
     conv_run(&(Conv){.input = ctn_at(f, a->input),
                      .weights = ctn_at(f, a->weights),
                      .bias = ctn_at(f, a->bias),
@@ -148,7 +164,16 @@ static void wide_linear_s8(const CtnLinearS8Args *a, const CtnFrame *f) {
                      .input_zero_point = a->input_zero_point,
                      .output_zero_point = a->output_zero_point,
                      .clamp_min = a->clamp_min,
-                     .clamp_max = a->clamp_max});
+                     .clamp_max = a->clamp_max,
+                     .nibbles = nibbles});
+}
+
+static void wide_linear_s8(const CtnLinearS8Args *a, const CtnFrame *f) {
+    run_linear(a, f, false);
+}
+
+static void wide_linear_s8w4(const CtnLinearS8W4Args *a, const CtnFrame *f) {
+    run_linear((const CtnLinearS8Args *)(const void *)a, f, true);
 }
 
 /* ---- strided walks: offsets from a flat index ----------------------------------------------- */
@@ -723,6 +748,9 @@ void wide_run(int id, const void *args, const CtnFrame *frame) {
         WIDE_CASE(conv3d_s8)
         WIDE_CASE(conv_transpose2d_s8)
         WIDE_CASE(linear_s8)
+        WIDE_CASE(conv2d_s8w4)
+        WIDE_CASE(depthwise_conv2d_s8w4)
+        WIDE_CASE(linear_s8w4)
         WIDE_CASE(matmul_s8)
         WIDE_CASE(add_s8)
         WIDE_CASE(add_s16)

@@ -67,10 +67,10 @@ static void errors_of_rounding_are_made_up_for(void **state) {
     assert_non_null(p);
     patches_take(c, p, l.node, l.x, 0);
     assert_int_equal(patches_rows(p), ROWS);
-    const Grid *grid = grid_symmetric_per_channel(c, l.w, 0, 8);
+    Grid *grid = grid_symmetric_per_channel(c, l.w, 0, 8);
     int8_t q[CHANNELS * DEPTH], nearest[CHANNELS * DEPTH];
     double shift[CHANNELS] = {0};
-    assert_true(round_weights(c, p, l.w, grid, q, shift));
+    assert_true(round_weights(c, p, l.w, grid, NULL, q, shift));
     for (int i = 0; i < CHANNELS * DEPTH; i++) {
         assert_in_range(q[i] + 127, 0, 254);
         nearest[i] = (int8_t)rint(array_get(l.w, i) / grid->part[i / DEPTH].scale);
@@ -86,10 +86,10 @@ static void the_bias_takes_what_the_mean_has_lost(void **state) {
     Linear l = linear_make(c);
     Patches *p = patches_new(c, l.node, 1 << 20, 1, 1);
     patches_take(c, p, l.node, l.x, 0);
-    const Grid *grid = grid_symmetric_per_channel(c, l.w, 0, 8);
+    Grid *grid = grid_symmetric_per_channel(c, l.w, 0, 8);
     int8_t q[CHANNELS * DEPTH];
     double shift[CHANNELS] = {0};
-    assert_true(round_weights(c, p, l.w, grid, q, shift));
+    assert_true(round_weights(c, p, l.w, grid, NULL, q, shift));
     for (int o = 0; o < CHANNELS; o++) {
         double mean = 0;
         for (int r = 0; r < ROWS; r++)
