@@ -18,21 +18,25 @@ typedef struct {
     int32_t run_bytes; /* of a run with its padding */
 } Layer;
 
-static Layer layer_of(const CtnConv2dS8Args *a, const CtnFrame *frame) {
-    Layer l = {.a = a, .scratch = ctn_at(frame, a->scratch), .pairs = {.channels = a->out_c}};
+/* Field by field: a strip of few rows makes a layer for each of its steps, so that clearing it or
+ * handing it over as a whole would show. */
+static void layer_begin(Layer *l, const CtnConv2dS8Args *a, const CtnFrame *frame) {
     int32_t runs = a->gathered ? 1 : a->kernel_h;
     int32_t taps = a->gathered ? a->kernel_h * a->kernel_w : a->kernel_w;
-    ctn_pair_windows(&l.pairs, runs, taps * a->in_c, a->stride_w * a->in_c, a->out_c);
-    ctn_pair_weights(&l.pairs, ctn_at(frame, a->weights));
-    ctn_pair_end(&l.pairs, a->output_zero_point, a->clamp_min, a->clamp_max,
+    l->a = a;
+    l->image = ctn_at(frame, a->input);
+    l->scratch = ctn_at(frame, a->scratch);
+    l->pairs.channels = a->out_c;
+    ctn_pair_windows(&l->pairs, runs, taps * a->in_c, a->stride_w * a->in_c, a->out_c);
+    ctn_pair_weights(&l->pairs, ctn_at(frame, a->weights));
+    ctn_pair_end(&l->pairs, a->output_zero_point, a->clamp_min, a->clamp_max,
                  ctn_at(frame, a->table), runs == 1);
-    l.run_bytes = l.pairs.window / runs;
-    return l;
+    l->run_bytes = 16 * ctn_pair_chunk_count(&l->pairs.pair);
 }
 
 /* ---- strips -------------------------------------------------------------------------------- */
 
-static void run_strips(Layer *l, int8_t *output) {
+__attribute__((noinline)) static void run_strips(Layer *l, int8_t *output) {
     const CtnConv2dS8Args *a = l->a;
     const CtnStrip strip = {.image = l->image,
                             .in_h = a->in_h,
@@ -119,7 +123,7 @@ static void gather(const Layer *l, int32_t pixel, int8_t *to) {
         gather_long(l, y0, x0, kx, to);
 }
 
-static void run_gathered(Layer *l, int8_t *output) {
+__attribute__((noinline)) static void run_gathered(Layer *l, int8_t *output) {
     int32_t pixels = l->a->out_h * l->a->out_w, size = l->a->out_c;
     int8_t *second = l->scratch + l->pairs.window + 16;
     for (int32_t i = 0; i < pixels; i += 2, output += 2 * size) {
@@ -132,13 +136,22 @@ static void run_gathered(Layer *l, int8_t *output) {
     }
 }
 
+/* Are the pixels whole runs of chunks, one for each output? Then the image is a single row. */
+static int is_matrix(const Layer *l) {
+    const CtnConv2dS8Args *a = l->a;
+    return l->pairs.window == a->in_c && a->kernel_h * a->kernel_w == 1 && a->in_w == a->out_w &&
+           a->in_h == a->out_h && a->pad_left == 0 && a->pad_top == 0;
+}
+
 void ctn_conv2d_s8_mve(const CtnConv2dS8Args *a, const CtnFrame *frame) {
-    Layer l = layer_of(a, frame);
+    Layer l;
     int8_t *output = ctn_at(frame, a->output);
-    l.image = ctn_at(frame, a->input);
+    layer_begin(&l, a, frame);
     for (int32_t b = 0; b < a->batches; b++) {
         if (a->gathered)
             run_gathered(&l, output);
+        else if (is_matrix(&l))
+            ctn_pair_row(&l.pairs, l.image, 0, output, a->out_h * a->out_w);
         else
             run_strips(&l, output);
         l.image += a->in_h * a->in_w * a->in_c;

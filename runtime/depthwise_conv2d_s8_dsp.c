@@ -49,6 +49,11 @@ static void line_of_pixels(const Line *line);
 static void line_of_pairs(const Line *line);
 /* push_line for three slots. */
 static void push_line_3(uint32_t *column, const int8_t *from, int32_t count, int32_t step);
+/* Three lines at once into columns of three slots: place is where they begin. */
+static void fill_lines_3(uint32_t *column, const int8_t *const place[3], int32_t count,
+                         int32_t step);
+/* The block of four channels from their stream: `taps` words of weights, in units of three. */
+static void block_fill_3(uint32_t *block, const uint32_t *stream, int32_t taps, int32_t zero);
 
 /* ---- columns ------------------------------------------------------------------------------- */
 
@@ -98,6 +103,22 @@ __attribute__((noinline)) static void push(const Source *s, int32_t y) {
         push_line(column, from, count, s->step, s->slots);
 }
 
+/* The lines under the kernel for the first line of outputs. */
+__attribute__((noinline)) static void first_lines(const Source *s, int32_t y) {
+    const CtnDepthwiseConv2dS8Args *a = s->a;
+    int32_t down = a->dilation_h * a->in_w * a->in_c;
+    if (s->slots == 3 && y >= 0 && y + 2 * a->dilation_h < a->in_h &&
+        s->offset[CHANNELS - 1] == CHANNELS - 1) {
+        const int8_t *from = s->image + (y * a->in_w + s->x) * a->in_c;
+        const int8_t *const place[3] = {from, from + down, from + 2 * down};
+        fill_lines_3(s->columns + s->inside.first * 2 * s->slots, place,
+                     s->inside.end - s->inside.first, s->step);
+        return;
+    }
+    for (int32_t i = a->kernel_h; i > 0; i--, y += a->dilation_h)
+        push(s, y);
+}
+
 __attribute__((noinline)) static void pad_columns(const Source *s) {
     uint32_t pair = (uint32_t)(2 * (s->a->input_zero_point + 128)) * 0x00010001u;
     uint32_t *column = s->columns;
@@ -107,8 +128,8 @@ __attribute__((noinline)) static void pad_columns(const Source *s) {
 
 /* ---- four channels ------------------------------------------------------------------------- */
 
-__attribute__((noinline)) static void block_fill(uint32_t *block, const uint32_t *stream,
-                                                 int32_t taps, int32_t zero) {
+__attribute__((noinline)) static void block_fill_any(uint32_t *block, const uint32_t *stream,
+                                                     int32_t taps, int32_t zero) {
     const uint32_t *multiplier = stream + CHANNELS, *w = stream + STREAM_WORDS;
     uint32_t shifts = stream[2 * CHANNELS];
     for (int c = 0; c < CHANNELS; c++)
@@ -144,17 +165,19 @@ __attribute__((noinline)) static void run_line(const CtnDepthwiseConv2dS8Args *a
 static void run_channels(const Source *s, Line *line, int8_t *output, int32_t y, int32_t lines,
                          int32_t count) {
     const CtnDepthwiseConv2dS8Args *a = s->a;
-    int32_t fresh = a->kernel_h; /* lines to push */
+    int32_t fresh = a->stride_h < a->kernel_h ? a->stride_h : a->kernel_h; /* lines to push */
     int32_t next = y + a->kernel_h * a->dilation_h;
-    for (; lines > 0; lines--) {
-        for (int32_t i = fresh; i > 0; i--)
-            push(s, next - i * a->dilation_h);
-        fresh = a->stride_h < a->kernel_h ? a->stride_h : a->kernel_h;
-        next += a->stride_h * a->dilation_h;
+    first_lines(s, y);
+    for (;;) {
         line->columns = s->columns;
         line->output = output;
         run_line(a, line, count);
+        if (--lines == 0)
+            return;
         output += a->dilation_h * a->out_w * a->out_c;
+        next += a->stride_h * a->dilation_h;
+        for (int32_t i = fresh; i > 0; i--)
+            push(s, next - i * a->dilation_h);
     }
 }
 
@@ -177,6 +200,8 @@ static void run_lane(Source *s, Line *line, const int8_t *image, int8_t *output,
     int32_t lines = (a->out_h - row - 1) / a->dilation_h + 1;
     int32_t count = (a->out_w - column - 1) / a->dilation_w + 1;
     int32_t taps = a->kernel_h * a->kernel_w;
+    void (*fill)(uint32_t *, const uint32_t *, int32_t, int32_t) =
+        taps % 3 == 0 ? block_fill_3 : block_fill_any;
     uint32_t *block = s->columns - BLOCK_WORDS - 2 * taps;
     s->positions = (count - 1) * a->stride_w + a->kernel_w;
     s->inside = ctn_span(column - a->pad_left, a->dilation_w, s->positions, a->in_w);
@@ -185,7 +210,7 @@ static void run_lane(Source *s, Line *line, const int8_t *image, int8_t *output,
     output += (row * a->out_w + column) * a->out_c;
     for (int32_t c = 0; c < a->out_c; c += CHANNELS, stream += STREAM_WORDS + taps) {
         int32_t first = c > a->out_c - CHANNELS ? a->out_c - CHANNELS : c;
-        block_fill(block, stream, taps, 2 * a->output_zero_point + 1);
+        fill(block, stream, taps, 2 * a->output_zero_point + 1);
         choose_channels(s, image, first);
         run_channels(s, line, output + first, row * a->stride_h - a->pad_top, lines, count);
     }
@@ -257,6 +282,16 @@ static void line_of_pairs(const Line *line) {
 static void push_line_3(uint32_t *column, const int8_t *from, int32_t count, int32_t step) {
     push_line(column, from, count, step, 3);
 }
+
+static void fill_lines_3(uint32_t *column, const int8_t *const place[3], int32_t count,
+                         int32_t step) {
+    for (int i = 0; i < 3; i++)
+        push_line(column, place[i], count, step, 3);
+}
+
+static void block_fill_3(uint32_t *block, const uint32_t *stream, int32_t taps, int32_t zero) {
+    block_fill_any(block, stream, taps, zero);
+}
 #else
 #define ARGUMENT __attribute__((unused)) /* used by the assembly, in its register */
 
@@ -287,6 +322,65 @@ __attribute__((naked, noinline)) static void push_line_3(ARGUMENT uint32_t *colu
             "2: adds r2, r2, #2\n"
             "beq 3f\n" PUSH "3: pop {r4-r11}\n"
             "bx lr\n");
+}
+
+/* One line's four bytes at `from` into two words. */
+#define LINE(from, even, odd)                                                                      \
+    "ldr " even ", [" from "]\n"                                                                   \
+    "add " from ", " from ", r5\n"                                                                 \
+    "eor " even ", " even ", lr\n"                                                                 \
+    "and " odd ", r12, " even ", lsr #7\n"                                                         \
+    "and " even ", r12, " even ", lsl #1\n"
+
+/* r0 column, r1, r3, r4 the lines, r2 positions, r5 step, r12 mask, lr the sign bits. */
+__attribute__((naked, noinline)) static void fill_lines_3(ARGUMENT uint32_t *column,
+                                                          ARGUMENT const int8_t *const place[3],
+                                                          ARGUMENT int32_t count,
+                                                          ARGUMENT int32_t step) {
+    __asm__("push {r4-r11, lr}\n"
+            "mov r5, r3\n"
+            "ldm r1, {r1, r3, r4}\n"
+            "mov lr, #0x80808080\n"
+            "movw r12, #0x01fe\n"
+            "movt r12, #0x01fe\n"
+            "cbz r2, 2f\n"
+            "1:\n" LINE("r1", "r6", "r7") LINE("r3", "r8", "r9")
+                LINE("r4", "r10", "r11") "stm r0!, {r6-r11}\n"
+                                         "subs r2, #1\n"
+                                         "bne 1b\n"
+                                         "2: pop {r4-r11, pc}\n");
+}
+
+#define FACTOR(multiplier)                                                                         \
+    "uxtb r9, r8\n"                                                                                \
+    "str " multiplier ", [r0], #4\n"                                                               \
+    "lsl lr, r3, r9\n"                                                                             \
+    "strd lr, r9, [r0], #8\n"                                                                      \
+    "lsr r8, r8, #8\n"
+
+/* r0 block, r1 stream, r2 taps, r3 zero; r4-r7 multipliers, r8 shifts. */
+__attribute__((naked, noinline)) static void block_fill_3(ARGUMENT uint32_t *block,
+                                                          ARGUMENT const uint32_t *stream,
+                                                          ARGUMENT int32_t taps,
+                                                          ARGUMENT int32_t zero) {
+    __asm__("push {r4-r11, lr}\n"
+            "ldm r1!, {r4-r7}\n"
+            "stm r0!, {r4-r7}\n"
+            "ldm r1!, {r4-r8}\n"
+            "push {r4}\n"
+            "1: ldm r1!, {r4, r10, r12}\n"
+            "sxtb16 r9, r4\n"
+            "sxtb16 r4, r4, ror #8\n"
+            "strd r9, r4, [r0], #8\n"
+            "sxtb16 r9, r10\n"
+            "sxtb16 r10, r10, ror #8\n"
+            "strd r9, r10, [r0], #8\n"
+            "sxtb16 r9, r12\n"
+            "sxtb16 r12, r12, ror #8\n"
+            "strd r9, r12, [r0], #8\n"
+            "subs r2, #3\n"
+            "bne 1b\n"
+            "pop {r4}\n" FACTOR("r4") FACTOR("r5") FACTOR("r6") FACTOR("r7") "pop {r4-r11, pc}\n");
 }
 
 /* Where the assembly keeps its Line. */

@@ -21,32 +21,35 @@ typedef struct {
     int32_t beyond;          /* bytes that the last tap reads beyond its own pixel's channels */
 } Layer;
 
-static Layer layer_of(const CtnDepthwiseConv2dS8Args *a, const CtnFrame *frame) {
-    Layer l = {.a = a, .offsets = ctn_at(frame, a->scratch), .row = -1};
-    CtnTaps *t = &l.taps;
+/* Field by field: a strip of few rows makes a layer for each of its steps, so that clearing it or
+ * handing it over as a whole would show. */
+static void layer_begin(Layer *l, const CtnDepthwiseConv2dS8Args *a, const CtnFrame *frame) {
+    CtnTaps *t = &l->taps;
     int32_t count = a->kernel_h * a->kernel_w;
-    l.together = a->stride_w == 1 && CTN_TAPS_LANES % a->in_c == 0 ? CTN_TAPS_LANES / a->in_c : 1;
-    l.units = (a->out_w + l.together - 1) / l.together;
-    int32_t bytes = a->in_c * l.together;
+    l->a = a;
+    l->offsets = ctn_at(frame, a->scratch);
+    l->row = -1;
+    l->together = a->stride_w == 1 && CTN_TAPS_LANES % a->in_c == 0 ? CTN_TAPS_LANES / a->in_c : 1;
+    l->units = (a->out_w + l->together - 1) / l->together;
+    int32_t bytes = a->in_c * l->together;
     t->groups = (bytes + CTN_TAPS_LANES - 1) / CTN_TAPS_LANES;
     t->last = bytes - (t->groups - 1) * CTN_TAPS_LANES;
-    l.beyond = t->groups * CTN_TAPS_LANES - a->in_c;
-    l.strip = (int8_t *)(l.offsets + count);
-    t->offsets = l.offsets;
+    l->beyond = t->groups * CTN_TAPS_LANES - a->in_c;
+    l->strip = (int8_t *)(l->offsets + count);
+    t->offsets = l->offsets;
     t->weights = ctn_at(frame, a->weights);
     t->tap_pairs = count / 2;
     t->odd_tap = count % 2;
-    t->in_step = l.together * a->stride_w * a->in_c;
-    t->out_step = l.together * a->in_c;
+    t->in_step = l->together * a->stride_w * a->in_c;
+    t->out_step = l->together * a->in_c;
     t->table = ctn_at(frame, a->table);
     int32_t first = t->table ? a->clamp_min : 0; /* what the table's first entry stands for */
     t->zero_point = a->output_zero_point - first;
     t->clamp_min = a->clamp_min - first;
     t->clamp_max = a->clamp_max - first;
-    l.run = t->table ? ctn_taps_table_mve : ctn_taps_exact_mve;
+    l->run = t->table ? ctn_taps_table_mve : ctn_taps_exact_mve;
     if (!t->table && a->output_zero_point == -128 && a->clamp_min == -128 && a->clamp_max == 127)
-        l.run = ctn_taps_relu_mve;
-    return l;
+        l->run = ctn_taps_relu_mve;
 }
 
 static void set_offsets(Layer *l, int32_t row, int32_t row_step) {
@@ -62,27 +65,30 @@ static void set_offsets(Layer *l, int32_t row, int32_t row_step) {
 
 /* An output row from rows that lie `row` bytes apart. */
 static void run_row(Layer *l, const int8_t *in, int32_t row, int32_t row_step, int8_t *out) {
-    CtnTaps t = l->taps;
-    int32_t left = l->a->out_w % l->together;
+    CtnTaps *t = &l->taps;
+    int32_t left = l->together > 1 ? l->a->out_w % l->together : 0;
     set_offsets(l, row, row_step);
-    t.in = in;
-    t.out = out;
-    t.pixels = l->units - (left > 0);
-    if (t.pixels > 0)
-        l->run(&t);
+    t->in = in;
+    t->out = out;
+    t->pixels = l->units - (left > 0);
+    if (t->pixels > 0)
+        l->run(t);
     if (left > 0) {
-        t.in += t.pixels * t.in_step;
-        t.out += t.pixels * t.out_step;
-        t.pixels = 1;
-        t.last = left * l->a->in_c;
-        l->run(&t);
+        int32_t last = t->last;
+        t->in += t->pixels * t->in_step;
+        t->out += t->pixels * t->out_step;
+        t->pixels = 1;
+        t->last = left * l->a->in_c;
+        l->run(t);
+        t->last = last;
     }
 }
 
 void ctn_depthwise_conv2d_s8_mve(const CtnDepthwiseConv2dS8Args *a, const CtnFrame *frame) {
-    Layer l = layer_of(a, frame);
+    Layer l;
     int8_t *output = ctn_at(frame, a->output);
     int32_t row = a->in_w * a->in_c;
+    layer_begin(&l, a, frame);
     CtnStrip strip = {.image = ctn_at(frame, a->input),
                       .in_h = a->in_h,
                       .in_w = a->in_w,

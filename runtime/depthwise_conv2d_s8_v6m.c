@@ -43,7 +43,8 @@ static void run(CtnTaps *taps, void *user) {
 }
 
 void ctn_depthwise_conv2d_s8_v6m(const CtnDepthwiseConv2dS8Args *a, const CtnFrame *frame) {
-    static const CtnTapsLevel level = {(uint32_t)CTN_TAPS_OFFSET * 0x10001u, 16, ctn_taps_expand_v6m, run};
+    static const CtnTapsLevel level = {(uint32_t)CTN_TAPS_OFFSET * 0x10001u, 16,
+                                       ctn_taps_expand_v6m, run};
     const uint8_t *stream = ctn_at(frame, a->weights);
     Channels c = {.count = a->kernel_h * a->kernel_w, .words = ctn_at(frame, a->scratch)};
     int32_t out = CTN_TAPS_MOST - c.count;

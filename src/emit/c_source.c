@@ -225,13 +225,13 @@ static void add_item_code(Text *t, C *c, const StripItem *item, int at) {
                  at, at + 1, at + 2, at);
         return;
     }
-    const Kernel *k = kernel_at(item->call->kernel);
-    text_add(t, "        if (v[%d]) {\n            %s a = call%d;\n", at, k->args_type,
-             item->call->index);
+    int call = item->call->index;
+    text_add(t, "        if (v[%d]) {\n", at);
     for (int i = 0; i < item->patch_count; i++)
-        text_add(t, "            a.%s = %sv[%d];\n", field_at(c, item->call, item->patch[i]),
+        text_add(t, "            a%d.%s = %sv[%d];\n", call,
+                 field_at(c, item->call, item->patch[i]),
                  is_reference(item->call, item->patch[i]) ? "(CtnRef)" : "", at + 1 + i);
-    text_add(t, "            %s(&a, frame);\n        }\n", item->call->variant->symbol);
+    text_add(t, "            %s(&a%d, frame);\n        }\n", item->call->variant->symbol, call);
 }
 
 /* A strip as a function: a table of steps, and what each does. */
@@ -249,7 +249,12 @@ static void add_strip(Text *t, C *c, const Strip *s) {
             add_item(t, &column, c_format(c, "%d", s->value[k * s->width + i]));
         text_add(t, "},\n");
     }
-    text_add(t, "    };\n    for (int32_t i = 0; i < %d; i++) {\n", s->step_count);
+    text_add(t, "    };\n");
+    for (int i = 0; i < s->item_count; i++) /* steps write over the same fields each time */
+        if (s->item[i].call)
+            text_add(t, "    %s a%d = call%d;\n", kernel_at(s->item[i].call->kernel)->args_type,
+                     s->item[i].call->index, s->item[i].call->index);
+    text_add(t, "    for (int32_t i = 0; i < %d; i++) {\n", s->step_count);
     text_add(t, "        const int32_t *v = step[i];\n");
     for (int i = 0, at = 0; i < s->item_count; at += 1 + s->item[i].patch_count, i++)
         add_item_code(t, c, &s->item[i], at);

@@ -510,6 +510,7 @@ struct Call {
     Origins origins;
     Node *node;
     int64_t macs;
+    int block; /* pixels of its one row that the kernel takes at once; 0: rows as they are */
     Call *next;
 };
 

@@ -67,6 +67,7 @@ typedef struct {
     const CallRef *operand[2], *output;
     int64_t operand_row[2]; /* bytes from row to row */
     int dim;                /* index of the rows in `dim` */
+    int pixels, block;      /* ROWS_FLAT: of a row; that the kernel takes at once */
 } Rows;
 
 /* A chain of calls that run a few rows at a time: each writes rows into a ring that the next one

@@ -125,11 +125,8 @@ static void set_packed(Call *call, const int8_t *packed, int64_t bytes, int64_t 
 void pack_conv2d_pairs(C *c, Graph *g, Call *call) {
     CtnConv2dS8Args *a = call->args;
     (void)g;
-    if (a->kernel_h == 1 && a->kernel_w == 1 && a->stride_h == 1 && a->stride_w == 1 &&
-        a->out_h == a->in_h && a->out_w == a->in_w && a->in_c % VECTOR == 0) { /* one long row */
-        a->in_w = a->out_w = a->in_h * a->in_w * a->batches;
-        a->in_h = a->out_h = a->batches = 1;
-    }
+    if (conv2d_is_matrix(a) && a->in_c % VECTOR == 0)
+        conv2d_to_one_row(call, 2);
     a->gathered = gathering_pays(a);
     Source s = source_of(call);
     int runs = a->gathered ? 1 : a->kernel_h;

@@ -11,6 +11,11 @@ void keep_constants(C *c, Graph *g, Call *call);
 /* The bytes of the constant that a field refers to; NULL if it is absent. */
 const void *call_data(const Call *call, const uint32_t *field);
 
+/* A convolution whose pixels can lie in one row, which becomes so; its kernel takes `block` pixels
+ * at once. */
+bool conv2d_is_matrix(const CtnConv2dS8Args *a);
+void conv2d_to_one_row(Call *call, int block);
+
 bool table_of_bytes(const Call *call);
 
 bool softmax_by_table(const Call *call);

@@ -231,6 +231,8 @@ void conv2d_pack_dsp(C *c, Graph *g, Call *call) {
     CtnConv2dS8Args *a = call->args;
     Columns k;
     conv2d_columns(call, &k);
+    if (conv2d_is_matrix(a) && a->groups == 1)
+        conv2d_to_one_row(call, CTN_DOT_ROWS);
     CtnConvCut conv_cut = ctn_conv_cut(a);
     Cut cut = {conv_cut.run, conv_cut.runs};
     int32_t steps = cut_steps(cut), columns = a->out_c / a->groups;

@@ -91,6 +91,8 @@ void pack_conv2d_dots(C *c, Graph *g, Call *call) {
     CtnConv2dS8Args *a = call->args;
     Columns k;
     conv2d_columns(call, &k);
+    if (conv2d_is_matrix(a))
+        conv2d_to_one_row(call, CTN_DOT_ROWS);
     Cut cut = conv2d_cut(a);
     int64_t bytes = stream_bytes(&k, cut), columns = a->out_c / a->groups;
     int8_t *stream = c_alloc(c, (size_t)bytes), *end = stream;

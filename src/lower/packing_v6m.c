@@ -65,6 +65,8 @@ void pack_conv2d_bytes(C *c, Graph *g, Call *call) {
     Columns k;
     int64_t bytes;
     conv2d_columns(call, &k);
+    if (conv2d_is_matrix(a))
+        conv2d_to_one_row(call, CTN_DOT_ROWS);
     void *stream = stream_of(c, &k, a->out_c / a->groups, &bytes);
     call_const(call, &a->weights, "packed", DT_I8, stream, bytes, 4);
     call_absent(call, &a->bias);

@@ -47,11 +47,13 @@ static bool rows_window(const Call *call, Rows *r) {
 
 /* A window of one pixel, packed as one long row: the rows that its neighbour has are parts of it.
  */
-static bool rows_flat(int rows, Rows *r) {
+static bool rows_flat(const Call *call, int rows, Rows *r) {
     if (r->in_h != 1 || r->out_h != 1 || r->window != 1 || r->stride != 1 || r->pad != 0 ||
         rows < 2 || r->out_row % rows != 0 || r->operand_row[0] % rows != 0)
         return false;
     r->kind = ROWS_FLAT;
+    r->pixels = window_int(call, "out_w") / rows;
+    r->block = call->block > 0 ? call->block : 1;
     r->in_h = r->out_h = rows;
     r->out_row /= rows;
     r->operand_row[0] /= rows;
@@ -112,7 +114,7 @@ static bool rows_of(const Call *call, int rows, Rows *r) {
                 : r->kind == ROWS_DIMS ? rows_dims(call, k, r)
                                        : rows_count(call, rows, r);
     if (fits && r->kind == ROWS_WINDOW)
-        rows_flat(rows, r);
+        rows_flat(call, rows, r);
     return fits && r->output && r->out_h >= 2 && rows_aligned(r);
 }
 
@@ -151,17 +153,22 @@ static int linked_operand(const Graph *g, const Call *writer, const Rows *from, 
 
 /* ---- the schedule -------------------------------------------------------------------------- */
 
+/* The rows of flat kernels in front of a chain: the first that is not flat knows them. */
+static int rows_ahead(const Call *call, int count) {
+    Rows r;
+    for (; call && count > 0; call = call->next, count--)
+        if (rows_of(call, 0, &r))
+            return r.in_h;
+    return 0;
+}
+
 static bool chain_begin(const Graph *g, Call *first, int count, Strip *chain) {
     *chain = (Strip){.first = first, .call_count = count};
     Call *call = first;
     for (int k = 0; k < count; k++, call = call->next) {
         if (!call || strip_of(g, call))
             return false;
-        int rows = k > 0 ? chain->row[k - 1].out_h : 0;
-        if (k == 0 && call->next) { /* a flat kernel in front: its reader knows the rows */
-            Rows next;
-            rows = rows_of(call->next, 0, &next) ? next.in_h : 0;
-        }
+        int rows = k > 0 ? chain->row[k - 1].out_h : rows_ahead(call, count);
         if (!rows_of(call, rows, &chain->row[k]))
             return false;
         chain->call[k] = call;
@@ -182,6 +189,22 @@ static int least(int a, int b) {
 
 static int most(int a, int b) {
     return a > b ? a : b;
+}
+
+/* Of the first `rows` rows, what a call of the chain makes of them at once: a flat kernel at the
+ * end leaves pixels that fill no block to the next step. */
+static int pixels_made(const Strip *c, int k, int rows) {
+    const Rows *r = &c->row[k];
+    int pixels = rows * r->pixels;
+    bool leaves = k == c->call_count - 1 && rows < r->out_h && r->out_row / r->pixels % 4 == 0 &&
+                  r->operand_row[0] / r->pixels % 4 == 0;
+    return leaves ? pixels - pixels % r->block : pixels;
+}
+
+static int64_t bytes_made(const Strip *c, int k, int rows) {
+    const Rows *r = &c->row[k];
+    return r->kind == ROWS_FLAT ? pixels_made(c, k, rows) * (r->out_row / r->pixels)
+                                : rows * r->out_row;
 }
 
 static int first_needed(const Rows *r, int row) {
@@ -206,9 +229,15 @@ static void step_next(const Strip *c, Step *s) {
         s->end[k] = most(s->made[k], last_needed(&c->row[k + 1], s->end[k + 1]));
 }
 
-/* Rows of the ring behind call k that its reader still needs in this step. */
-static int ring_base(const Strip *c, const Step *s, int k) {
-    return least(s->made[k], first_needed(&c->row[k + 1], s->made[k + 1]));
+/* Bytes of call k's output that lie before what its reader still needs in this step. */
+static int64_t ring_start(const Strip *c, const Step *s, int k) {
+    const Rows *from = &c->row[k], *to = &c->row[k + 1];
+    int64_t made = s->made[k] * from->out_row, needed;
+    if (to->kind == ROWS_FLAT)
+        needed = pixels_made(c, k + 1, s->made[k + 1]) * (from->out_row / to->pixels);
+    else
+        needed = first_needed(to, s->made[k + 1]) * from->out_row;
+    return made < needed ? made : needed;
 }
 
 static int step_count(const Strip *c) {
@@ -222,7 +251,7 @@ static void measure_rings(Strip *chain) {
     for (int t = 0; t < step_count(chain); t++) {
         step_next(chain, &s);
         for (int k = 0; k < links; k++) {
-            int64_t bytes = (s.end[k] - ring_base(chain, &s, k)) * chain->row[k].out_row;
+            int64_t bytes = s.end[k] * chain->row[k].out_row - ring_start(chain, &s, k);
             if (bytes > chain->ring[k])
                 chain->ring[k] = bytes;
         }
@@ -272,37 +301,50 @@ static int32_t place_of(const Buffer *b, int64_t offset) {
     return (int32_t)CTN_REF(b->region, b->offset + offset);
 }
 
-/* The move that makes room in the ring behind call k, and where its row 0 lies after that. */
-static int32_t *fill_move(const Strip *c, const Step *s, int k, int base_before, int32_t *v) {
+/* The move that makes room in the ring behind call k, whose first byte was `start` of its output.
+ */
+static int32_t *fill_move(const Strip *c, const Step *s, int k, int64_t start, int32_t *v) {
     const Rows *r = &c->row[k];
-    int base = ring_base(c, s, k), kept = s->made[k] - base;
-    bool moves = base > base_before && kept > 0 && s->end[k] > s->made[k];
-    *v++ = moves ? (int32_t)(kept * r->out_row) : 0;
+    int64_t next = ring_start(c, s, k), kept = s->made[k] * r->out_row - next;
+    bool moves = next > start && kept > 0 && s->end[k] > s->made[k];
+    *v++ = moves ? (int32_t)kept : 0;
     *v++ = place_of(r->output->buffer, 0);
-    *v++ = place_of(r->output->buffer, (base - base_before) * r->out_row);
+    *v++ = place_of(r->output->buffer, next - start);
     return v;
 }
 
-static int32_t *fill_call(const Strip *c, const Step *s, int k, const int *base, int32_t *v) {
+/* Pixels instead of rows. */
+static int32_t *fill_flat(const Strip *c, const Step *s, int k, const int64_t *start, int32_t *v) {
     const Rows *r = &c->row[k];
-    bool rings = k < c->call_count - 1;
-    int from = s->made[k], to = s->end[k], first = first_needed(r, from);
+    int from = pixels_made(c, k, s->made[k]), to = pixels_made(c, k, s->end[k]);
     *v++ = to - from;
     *v++ = place_of(r->output->buffer,
-                    r->output->offset + (from - (rings ? base[k] : 0)) * r->out_row);
+                    r->output->offset + from * (r->out_row / r->pixels) - start[k + 1]);
+    *v++ = place_of(r->operand[0]->buffer,
+                    r->operand[0]->offset + from * (r->operand_row[0] / r->pixels) - start[k]);
+    *v++ = to - from;
+    *v++ = to - from;
+    return v;
+}
+
+/* start[k + 1]: the first byte of call k's output that its ring holds. */
+static int32_t *fill_call(const Strip *c, const Step *s, int k, const int64_t *start, int32_t *v) {
+    const Rows *r = &c->row[k];
+    if (r->kind == ROWS_FLAT)
+        return fill_flat(c, s, k, start, v);
+    int from = s->made[k], to = s->end[k], first = first_needed(r, from);
+    *v++ = to - from;
+    *v++ = place_of(r->output->buffer, r->output->offset + from * r->out_row - start[k + 1]);
     for (int i = 0; i < r->operand_count; i++) {
         bool ring = k > 0 && i == c->link[k];
-        int row = (i == 0 ? first : from) - (ring ? base[k - 1] : 0);
-        *v++ = place_of(r->operand[i]->buffer, r->operand[i]->offset + row * r->operand_row[i]);
+        *v++ = place_of(r->operand[i]->buffer, r->operand[i]->offset +
+                                                   (i == 0 ? first : from) * r->operand_row[i] -
+                                                   (ring ? start[k] : 0));
     }
     if (r->kind == ROWS_WINDOW) {
         *v++ = to - from;
         *v++ = last_needed(r, to) - first;
         *v++ = most(0, r->pad - from * r->stride);
-    } else if (r->kind == ROWS_FLAT) {
-        int pixels = window_int(c->call[k], "out_w") / r->out_h;
-        *v++ = (to - from) * pixels;
-        *v++ = (to - from) * pixels;
     } else {
         *v++ = r->kind == ROWS_DIMS ? to - from : (int32_t)((to - from) * r->operand_row[0]);
     }
@@ -310,7 +352,8 @@ static int32_t *fill_call(const Strip *c, const Step *s, int k, const int *base,
 }
 
 static void fill_steps(C *c, Strip *chain) {
-    int last = chain->call_count - 1, base[STRIP_CALLS] = {0};
+    int last = chain->call_count - 1;
+    int64_t start[STRIP_CALLS + 1] = {0}; /* of inputs and outputs that are whole: 0 */
     chain->step_count = step_count(chain);
     chain->value = NEW_ARRAY(c, int32_t, (int64_t)chain->step_count * chain->width);
     Step s = {{0}, {0}};
@@ -319,11 +362,11 @@ static void fill_steps(C *c, Strip *chain) {
         step_next(chain, &s);
         for (int k = 0; k <= last; k++) {
             if (k < last) {
-                v = fill_move(chain, &s, k, base[k], v);
+                v = fill_move(chain, &s, k, start[k + 1], v);
                 if (s.end[k] > s.made[k])
-                    base[k] = ring_base(chain, &s, k);
+                    start[k + 1] = ring_start(chain, &s, k);
             }
-            v = fill_call(chain, &s, k, base, v);
+            v = fill_call(chain, &s, k, start, v);
         }
     }
 }
@@ -363,7 +406,7 @@ int64_t strip_distance(const Strip *c, const Buffer *in) {
     Step s = {{0}, {0}};
     for (int t = 0; t < step_count(c); t++) {
         step_next(c, &s);
-        int64_t written = s.end[last] * c->row[last].out_row;
+        int64_t written = bytes_made(c, last, s.end[last]);
         for (int k = 0; k <= last; k++)
             for (int i = 0; i < c->row[k].operand_count; i++) {
                 const Rows *r = &c->row[k];
