@@ -14,7 +14,10 @@ static double now(void) {
 }
 
 /* A dumped graph, as text or as what graph_save writes; anything else is taken for an archive. */
-static bool is_saved_graph(C *c, const char *path) {
+static bool is_saved_graph(C *c, const CortenOptions *o) {
+    const char *path = o->model;
+    if (o->archive_data)
+        return false;
     if (text_ends_with(path, ".corten"))
         return true;
     size_t bytes;
@@ -23,9 +26,9 @@ static bool is_saved_graph(C *c, const char *path) {
 }
 
 static Graph *load_model(C *c, Session *s) {
-    if (is_saved_graph(c, s->o->model))
+    if (is_saved_graph(c, s->o))
         return graph_load(c, s->o->model);
-    return import_pt2(c, s->o->model);
+    return archive_import(c, s->o, s->o->model);
 }
 
 /* Files that an earlier compile into this folder listed in its report. */
@@ -102,9 +105,9 @@ static void add_seconds(PipelineControl *control, const char *timer, double seco
 /* What is lowered against the archive in float. */
 static void measure_lowered(C *c, Session *s, Graph *g, PipelineControl *control) {
     double start = now();
-    if (s->compile.sample_count == 0 || s->o->from || is_saved_graph(c, s->o->model))
+    if (s->compile.sample_count == 0 || s->o->from || is_saved_graph(c, s->o))
         return;
-    const Comparison *k = measure(c, s, g, archive_float(c, s->o->model));
+    const Comparison *k = measure(c, s, g, archive_float(c, s->o, s->o->model));
     if (k)
         measure_note(c, g, k);
     add_seconds(control, "measure", now() - start);
@@ -133,9 +136,13 @@ static void run_passes(C *c, Session *s, Graph *g, PipelineControl *control, Fil
 }
 
 static void read_calibration(C *c, Session *s, Graph *g) {
-    if (s->o->calibrate_count == 0)
+    const CortenOptions *o = s->o;
+    if (o->calibrate_count == 0 && o->calibrate_data_count == 0)
         return;
-    Samples samples = samples_read_many(c, g, s->o->calibrate_count, s->o->calibrate, &s->scaling);
+    Samples samples = samples_read_many(c, g, o->calibrate_count, o->calibrate, &s->scaling);
+    ArrayList *list = arrays_take(c, "calibration", o->calibrate_data_count, o->calibrate_data);
+    Samples more = samples_take(c, g, "calibration", o->calibrate_data_count, list, &s->scaling);
+    samples = samples_join(c, &samples, &more);
     samples = samples_real(c, &samples, g, NULL);
     s->compile.sample_count = samples.count;
     s->compile.sample = samples.sample;
@@ -150,7 +157,7 @@ static void check_precision_rules(C *c, const Session *s, const Graph *g) {
             used = glob_match(rule->pattern, g->archive[i].name) ||
                    (g->archive[i].module && glob_match(rule->pattern, g->archive[i].module));
         if (!used)
-            diag_warning(c, &(Loc){.file = s->o->precision_file, .line = rule->line},
+            diag_warning(c, &(Loc){.file = precision_name(s->o), .line = rule->line},
                          "no node and no module of the archive is called %s", rule->pattern);
     }
 }
@@ -161,6 +168,11 @@ static void write_folder(C *c, Session *s, Graph *g, PipelineControl *control, F
     emit_c(c, g, &s->compile, files);
     export_files(c, g, &s->compile, files);
     add_seconds(control, "emit", now() - start);
+    if (s->o->archive_data) {
+        g->archive_path = c_format(c, "%s.pt2", g->name);
+        fileset_add(c, files, g->archive_path, s->o->archive_data, s->o->archive_bytes);
+        s->compile.holds_archive = true;
+    }
     report_json(c, g, &s->compile, control->seconds, files);
     const char **owned;
     int owned_count = owned_files(c, s->o->out, &owned);
@@ -210,6 +222,7 @@ static void compile_body(C *c, Session *s) {
         check_folder_writable(c, o->out);
     FileSet files;
     Graph *g = compile_archive(c, s, &control, &files);
+    c_stop_if_asked(c);
     diag_stop_if_errors(c);
     if (!control.stop_after)
         write_folder(c, s, g, &control, &files);

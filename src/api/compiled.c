@@ -38,6 +38,11 @@ static void take_options(C *c, Session *s, const json_t *root, const Loc *loc, C
     session_options(c, s);
 }
 
+/* An archive that lies with the model has its bare name in the report. */
+static const char *archive_place_in(C *c, const char *folder, const char *name) {
+    return strchr(name, '/') ? name : path_join(c, folder, name);
+}
+
 Compiled compiled_load(C *c, Session *s, const char *folder) {
     Compiled m = {.folder = folder};
     Loc loc = {.file = path_join(c, folder, "report.json")};
@@ -52,7 +57,8 @@ Compiled compiled_load(C *c, Session *s, const char *folder) {
     CortenOptions *o = c_memdup(c, s->o, sizeof *s->o);
     take_options(c, s, root, &loc, o);
     const char *name = member(c, &loc, root, "name");
-    m.archive = o->archive ? o->archive : member(c, &loc, root, "model");
+    m.archive =
+        o->archive ? o->archive : archive_place_in(c, folder, member(c, &loc, root, "model"));
     m.archive_sha256 = member(c, &loc, root, "model_sha256");
     json_decref(root);
     m.planned = graph_load(c, path_join(c, folder, c_format(c, "%s.corten", name)));
@@ -61,21 +67,26 @@ Compiled compiled_load(C *c, Session *s, const char *folder) {
     return m;
 }
 
-Graph *archive_float(C *c, const char *path) {
-    Graph *g = import_pt2(c, path);
+Graph *archive_import(C *c, const CortenOptions *o, const char *path) {
+    return import_pt2_bytes(c, path, o->archive_data, o->archive_bytes);
+}
+
+Graph *archive_float(C *c, const CortenOptions *o, const char *path) {
+    Graph *g = archive_import(c, o, path);
     Options none = {0};
     PipelineControl control = {.stop_after = "functionalize"};
     pipeline_run(c, g, &none, &control);
     return g;
 }
 
-Graph *compiled_float(C *c, const Compiled *m) {
+Graph *compiled_float(C *c, const CortenOptions *o, const Compiled *m) {
     Loc loc = {.file = m->archive};
-    const char *found = file_sha256(c, m->archive);
+    const char *found = o->archive_data ? bytes_sha256(c, o->archive_data, o->archive_bytes)
+                                        : file_sha256(c, m->archive);
     if (strcmp(found, m->archive_sha256) != 0)
         fatal(c, DIAG_INPUT, &loc,
               "this archive is not the one that was compiled: sha256 %s, needed %s (--model names "
               "another path)",
               found, m->archive_sha256);
-    return archive_float(c, m->archive);
+    return archive_float(c, o, m->archive);
 }

@@ -112,7 +112,7 @@ static void print_inspection(FILE *f, const json_t *root) {
 }
 
 static void inspect_body(C *c, Session *s) {
-    Graph *g = import_pt2(c, s->o->model);
+    Graph *g = archive_import(c, s->o, s->o->model);
     json_t *root = json_object();
     int missing = 0;
     json_object_set_new(root, "model", json_string(s->o->model));

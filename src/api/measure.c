@@ -27,6 +27,7 @@ Comparison *measure(C *c, const Session *s, Graph *lowered, Graph *reference) {
     for (int i = 0; i < count; i++) {
         comparison_run(c, k, o->sample[i], o->sample[i], integers, floats);
         c_progress(c, "measuring", (double)(i + 1) / count);
+        c_stop_if_asked(c);
     }
     simulator_free(simulator);
     return k;

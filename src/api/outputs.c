@@ -46,6 +46,12 @@ static Array *collect(C *c, const Session *s, const Graph *g, const Samples *sam
     return stack(c, samples, one);
 }
 
+static void tell_output(const CortenOptions *o, const NamedArray *item) {
+    const Array *a = item->array;
+    CortenArray told = {item->name, dtype_name(a->dtype), a->rank, a->dim, a->data};
+    o->output(o->user, &told);
+}
+
 void outputs_write(C *c, const Session *s, const Graph *g, const Samples *samples,
                    Array ***outputs) {
     NamedArray *item = NEW_ARRAY(c, NamedArray, g->output_count + 1);
@@ -64,6 +70,11 @@ void outputs_write(C *c, const Session *s, const Graph *g, const Samples *sample
             continue;
         item[count].name = unique_name(c, item, count, name);
         item[count++].array = a;
+    }
+    if (s->o->output) {
+        for (int i = 0; i < count; i++)
+            tell_output(s->o, &item[i]);
+        return;
     }
     if (text_ends_with(s->o->out, ".npz")) {
         npz_write(c, s->o->out, &(ArrayList){count, item});

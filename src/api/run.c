@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static Array ***run_each(C *c, Graph *g, const Samples *samples, Simulator *simulator) {
+Array ***run_each(C *c, Graph *g, const Samples *samples, Simulator *simulator) {
     Array ***outputs = NEW_ARRAY(c, Array **, samples->count + 1);
     for (int i = 0; i < samples->count; i++) {
         outputs[i] = NEW_ARRAY(c, Array *, g->output_count + 1);
@@ -12,6 +12,7 @@ static Array ***run_each(C *c, Graph *g, const Samples *samples, Simulator *simu
         else
             run_float(c, g, samples->sample[i], outputs[i]);
         c_progress(c, "run", (double)(i + 1) / samples->count);
+        c_stop_if_asked(c);
     }
     return outputs;
 }
@@ -26,13 +27,13 @@ static bool is_float_run(C *c, const CortenOptions *o, bool archive) {
     return strcmp(on, "float") == 0;
 }
 
-static void check_output_name(C *c, const CortenOptions *o) {
+void check_output_name(C *c, const CortenOptions *o) {
+    if (o->output)
+        return;
     if (!o->out || !*o->out)
         fatal(c, DIAG_USAGE, NULL, "no output file: give -o FILE.npy or FILE.npz");
     if (!text_ends_with(o->out, ".npy") && !text_ends_with(o->out, ".npz"))
         fatal(c, DIAG_USAGE, NULL, "-o %s: a name that ends in .npy or .npz is needed", o->out);
-    if (!o->input)
-        fatal(c, DIAG_USAGE, NULL, "no input data: give -i FILE or -i FOLDER");
 }
 
 static void run_body(C *c, Session *s) {
@@ -41,14 +42,14 @@ static void run_body(C *c, Session *s) {
     bool in_float = is_float_run(c, o, archive);
     check_output_name(c, o);
     if (archive) {
-        Graph *g = archive_float(c, o->model);
+        Graph *g = archive_float(c, o, o->model);
         Samples samples = session_samples(c, s, g);
         samples = samples_real(c, &samples, g, NULL);
         outputs_write(c, s, g, &samples, run_each(c, g, &samples, NULL));
         return;
     }
     Compiled m = compiled_load(c, s, o->model);
-    Graph *g = in_float ? compiled_float(c, &m) : m.planned;
+    Graph *g = in_float ? compiled_float(c, o, &m) : m.planned;
     Samples samples = session_samples(c, s, g);
     if (!in_float && o->on && strcmp(o->on, "qemu") == 0) {
         ChipRun chip = qemu_run(c, g, &s->compile, m.folder, &samples);
@@ -58,10 +59,7 @@ static void run_body(C *c, Session *s) {
     if (in_float)
         samples = samples_real(c, &samples, g, m.planned);
     Simulator *simulator = in_float ? NULL : simulator_new(c, g);
-    Array ***outputs = run_each(c, g, &samples, simulator);
-    if (simulator) /* before anything can unwind */
-        simulator_free(simulator);
-    outputs_write(c, s, g, &samples, outputs);
+    outputs_write(c, s, g, &samples, run_each(c, g, &samples, simulator));
 }
 
 int corten_run(const CortenOptions *o) {

@@ -52,37 +52,82 @@ static double now(void) {
 }
 
 /* Only work that takes over a second shows a bar. */
-static void show_progress(void *user, const char *what, double fraction) {
+static bool show_progress(void *user, const char *what, double fraction) {
     Session *s = user;
     if (now() - s->start < 1)
-        return;
+        return true;
     if (fraction >= 1)
         fprintf(s->messages, "\r%*s\r", 60, "");
     else
         fprintf(s->messages, "\r%-40s %3.0f %%", what, 100 * fraction);
     fflush(s->messages);
+    return true;
+}
+
+static void choose_progress(C *c, Session *s) {
+    const CortenOptions *o = s->o;
+    if (o->progress) {
+        c->progress = o->progress;
+        c->progress_user = o->user;
+    } else if (!o->quiet && isatty(fileno(s->messages))) {
+        c->progress = show_progress;
+        c->progress_user = s;
+    }
+}
+
+static void tell_diagnostics(const C *c, const Session *s) {
+    const CortenOptions *o = s->o;
+    if (!o->diagnostic) {
+        diag_print(c, s->messages, o->colour, o->quiet);
+        return;
+    }
+    for (const Diag *d = c->first_diag; d; d = d->next) {
+        const Loc *at = &d->loc;
+        CortenDiagnostic told = {(int)d->kind, d->message,      d->detail, at->file,
+                                 at->line,     at->source_text, at->node,  at->module,
+                                 at->output,   at->member,      at->byte};
+        if (!d->warning || !o->quiet)
+            o->diagnostic(o->user, &told);
+    }
+}
+
+int session_run_in(C *c, const CortenOptions *o, CortenModel *model,
+                   void (*body)(C *c, Session *s)) {
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *memory = o->result ? open_memstream(&text, &bytes) : NULL;
+    Session s = {.o = o,
+                 .start = now(),
+                 .results = memory       ? memory
+                            : o->results ? o->results
+                                         : stdout,
+                 .messages = o->messages ? o->messages : stderr,
+                 .model = model};
+    Job job = {&s, body};
+    c->verbose = o->verbose;
+    c->share = o->share;
+    choose_progress(c, &s);
+    int code = c_try(c, run_job, &job);
+    tell_diagnostics(c, &s);
+    if (memory && fclose(memory) == 0 && code == 0)
+        o->result(o->user, text, bytes);
+    free(text);
+    return code;
 }
 
 int session_run(const CortenOptions *o, void (*body)(C *c, Session *s)) {
-    Session s = {.o = o,
-                 .start = now(),
-                 .results = o->results ? o->results : stdout,
-                 .messages = o->messages ? o->messages : stderr};
-    Job job = {&s, body};
     C *c = c_new();
-    c->verbose = o->verbose;
-    if (!o->quiet && isatty(fileno(s.messages))) {
-        c->progress = show_progress;
-        c->progress_user = &s;
-    }
-    int code = c_try(c, run_job, &job);
-    diag_print(c, s.messages, o->colour, o->quiet);
+    int code = session_run_in(c, o, NULL, body);
     c_free(c);
     return code;
 }
 
 const char *corten_version(void) {
     return CORTEN_VERSION;
+}
+
+int corten_api_version(void) {
+    return CORTEN_API_VERSION;
 }
 
 /* ---- options ------------------------------------------------------------------------------- */
@@ -128,18 +173,23 @@ static void choose_cpu(C *c, Session *s) {
                    s->compile.cpu->name, s->compile.cpu->isa);
 }
 
+const char *precision_name(const CortenOptions *o) {
+    return o->precision_file ? o->precision_file : "precision";
+}
+
 /* "GLOB = int8|int16|w4|float" a line; # starts a comment. */
 static void parse_precision(C *c, Session *s) {
     static const char *const kinds[] = {"int8", "int16", "w4", "float"};
-    if (!s->o->precision_file)
+    if (!s->o->precision_file && !s->o->precision_text)
         return;
     size_t bytes;
-    char *text = file_read(c, s->o->precision_file, &bytes);
-    PrecisionRule *rule = NEW_ARRAY(c, PrecisionRule, bytes + 1);
+    char *text = s->o->precision_file ? file_read(c, s->o->precision_file, &bytes)
+                                      : c_strdup(c, s->o->precision_text);
+    PrecisionRule *rule = NEW_ARRAY(c, PrecisionRule, strlen(text) + 1);
     int line = 0;
     for (char *p; (p = strsep(&text, "\n"));) {
         char pattern[512], kind[16];
-        Loc loc = {.file = s->o->precision_file, .line = ++line};
+        Loc loc = {.file = precision_name(s->o), .line = ++line};
         p[strcspn(p, "#")] = 0;
         if (p[strspn(p, " \t\r")] == 0)
             continue;
@@ -198,12 +248,4 @@ void session_options(C *c, Session *s) {
     choose_exports(c, s);
     parse_precision(c, s);
     diag_stop_if_errors(c);
-}
-
-Samples session_samples(C *c, const Session *s, const Graph *g) {
-    diag_stop_if_errors(c);
-    Samples samples = samples_read(c, g, s->o->input, &s->scaling);
-    if (s->o->limit > 0 && s->o->limit < samples.count)
-        samples.count = s->o->limit;
-    return samples;
 }

@@ -16,13 +16,19 @@ typedef struct {
     double start;    /* seconds of the monotonic clock */
     Options compile; /* o, checked and parsed */
     ImageScaling scaling;
+    CortenModel *model; /* of the functions that take one */
 } Session;
 
-/* Runs body in a fresh C, prints what was recorded, and returns the exit code. */
+/* Runs body in a fresh C, tells what was recorded, and returns the exit code. */
 int session_run(const CortenOptions *o, void (*body)(C *c, Session *s));
+/* The same in a C of the caller's, for a model. */
+int session_run_in(C *c, const CortenOptions *o, CortenModel *model,
+                   void (*body)(C *c, Session *s));
 
 /* CPU, ISA, observer, io ... from text; all wrong ones are reported (exit 2). */
 void session_options(C *c, Session *s);
+/* What messages call the file or text of precision rules. */
+const char *precision_name(const CortenOptions *o);
 
 /* DIR of an earlier compile: its quantized graph, lowered again for the same CPU and options, and
  * the archive it was made from. */
@@ -36,18 +42,25 @@ typedef struct {
 
 Compiled compiled_load(C *c, Session *s, const char *folder);
 /* The archive of a compiled model, functional and in float; fatal when it is gone or changed. */
-Graph *compiled_float(C *c, const Compiled *m);
-/* An archive up to the stage at which it can be run in float. */
-Graph *archive_float(C *c, const char *path);
+Graph *compiled_float(C *c, const CortenOptions *o, const Compiled *m);
+/* o->model or the archive in memory: as exported, and at the stage where it can be run in float. */
+Graph *archive_import(C *c, const CortenOptions *o, const char *path);
+Graph *archive_float(C *c, const CortenOptions *o, const char *path);
 
 /* A lowered graph that has no plan yet beside the float reference, on the calibration samples; NULL
  * if it is too large. What it shows, noted in the graph for the report. */
 Comparison *measure(C *c, const Session *s, Graph *lowered, Graph *reference);
 void measure_note(C *c, Graph *lowered, const Comparison *k);
 
-/* --input for the graph's inputs, at most --limit samples of it. */
+/* The arrays of a caller's, which live on; wrong ones are reported. */
+ArrayList *arrays_take(C *c, const char *what, int count, const CortenArrays *given);
+/* --input or arrays for the graph's inputs, at most --limit samples of it. */
 Samples session_samples(C *c, const Session *s, const Graph *g);
-/* outputs[sample][k] as arrays for a file: see design section 9 (Arrays). */
+Array *session_labels(C *c, const Session *s);
+/* One after the other; no simulator: in float. */
+Array ***run_each(C *c, Graph *g, const Samples *samples, Simulator *simulator);
+void check_output_name(C *c, const CortenOptions *o);
+/* outputs[sample][k] as arrays for a file or its callback: see design section 9 (Arrays). */
 void outputs_write(C *c, const Session *s, const Graph *g, const Samples *samples,
                    Array ***outputs);
 

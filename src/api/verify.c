@@ -34,8 +34,8 @@ static void run_both(C *c, Verify *v) {
         comparison_run(c, v->compared, v->samples.sample[i], v->real_samples.sample[i],
                        v->integer[i], v->real[i]);
         c_progress(c, "verify", (double)(i + 1) / v->samples.count);
+        c_stop_if_asked(c);
     }
-    simulator_free(simulator);
 }
 
 static void compare_chip(C *c, Session *s, Verify *v) {
@@ -62,10 +62,10 @@ static int64_t arg_max(const Array *a) {
 }
 
 static void count_top1(C *c, Session *s, Verify *v) {
-    if (!s->o->labels)
+    Array *labels = session_labels(c, s);
+    if (!labels)
         return;
-    Loc loc = {.file = s->o->input};
-    Array *labels = labels_read(c, s->o->input, s->o->labels);
+    Loc loc = {.file = s->o->input ? s->o->input : "labels"};
     if (array_count(labels) < v->samples.count ||
         (array_count(labels) > v->samples.count && s->o->limit != v->samples.count))
         fatal(c, DIAG_INPUT, &loc, "%lld labels for %d samples", (long long)array_count(labels),
@@ -227,8 +227,6 @@ static void print_text(C *c, Session *s, const Verify *v) {
 }
 
 static void verify_body(C *c, Session *s) {
-    if (!s->o->input)
-        fatal(c, DIAG_USAGE, NULL, "no input data: give -i FILE or -i FOLDER");
     const char *on = s->o->on ? s->o->on : "host";
     if (strcmp(on, "host") != 0 && strcmp(on, "qemu") != 0)
         fatal(c, DIAG_USAGE, NULL, "unknown --on \"%s\"; one of: host, qemu", on);
@@ -237,7 +235,7 @@ static void verify_body(C *c, Session *s) {
               "not the folder of a compiled model; corten compile makes one");
     Verify v = {0};
     v.model = compiled_load(c, s, s->o->model);
-    v.reference = compiled_float(c, &v.model);
+    v.reference = compiled_float(c, s->o, &v.model);
     v.samples = session_samples(c, s, v.reference);
     v.real_samples = samples_real(c, &v.samples, v.reference, v.model.planned);
     run_both(c, &v);

@@ -52,7 +52,8 @@ typedef enum {
     DIAG_USAGE = 2, /* wrong use: unknown CPU or option */
     DIAG_INPUT = 3, /* a file or folder is missing, malformed, of the wrong shape, not writable */
     DIAG_TOOL = 4,  /* QEMU or a compiler is missing */
-    DIAG_BUG = 70   /* a bug in Corten */
+    DIAG_BUG = 70,  /* a bug in Corten */
+    DIAG_STOPPED = 130 /* the user asked to stop */
 } DiagKind;
 
 /* Where something was found. Every field may be NULL or 0. `file:line` is the user's Python line;
@@ -106,15 +107,19 @@ struct C {
     struct Origins *origins; /* what new nodes stand for while a pass rewrites a node */
     Loc loc;                 /* likewise where they come from */
     bool verbose;
-    void (*progress)(void *user, const char *what, double fraction);
+    bool (*progress)(void *user, const char *what, double fraction); /* false: stop */
     void *progress_user;
+    _Atomic bool stopped; /* progress said so */
+    const char *share;    /* the folder of runtime/ and boards/; NULL: where it is installed */
 };
 
 C *c_new(void);
 void c_free(C *c);
 /* Runs body(c, user); returns diag_exit_code(c) once it has returned or unwound. */
 int c_try(C *c, void (*body)(C *, void *), void *user);
+/* Tells how far `what` has come. When that asks to stop, the next c_stop_if_asked() unwinds. */
 void c_progress(C *c, const char *what, double fraction);
+void c_stop_if_asked(C *c);
 
 /* ---- text -------------------------------------------------------------------------------- */
 
@@ -207,6 +212,8 @@ bool path_is_image(const char *path);
 
 typedef struct Zip Zip; /* a read-only archive: libzip */
 Zip *zip_open_file(C *c, const char *path);
+/* The same of bytes that outlive it; `name` is what messages call it. */
+Zip *zip_open_bytes(C *c, const char *name, const void *data, size_t bytes);
 int zip_find(Zip *z, const char *name); /* index, or -1 */
 int zip_count(Zip *z);
 const char *zip_name(Zip *z, int index);
@@ -216,5 +223,6 @@ void zip_close_file(Zip *z);
 
 /* SHA-256 of a file as 64 hex digits. */
 const char *file_sha256(C *c, const char *path);
+const char *bytes_sha256(C *c, const void *data, size_t bytes);
 
 #endif

@@ -44,8 +44,13 @@ static _Noreturn void unwind(C *c) {
 }
 
 void c_progress(C *c, const char *what, double fraction) {
-    if (c->progress != NULL)
-        c->progress(c->progress_user, what, fraction);
+    if (c->progress != NULL && !c->progress(c->progress_user, what, fraction))
+        c->stopped = true;
+}
+
+void c_stop_if_asked(C *c) {
+    if (c->stopped)
+        fatal(c, DIAG_STOPPED, NULL, "stopped");
 }
 
 static const char *copy(C *c, const char *s) {

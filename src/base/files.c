@@ -159,3 +159,9 @@ const char *file_sha256(C *c, const char *path) {
         fail(c, path, "read the file", errno);
     return c_strdup(c, digest);
 }
+
+const char *bytes_sha256(C *c, const void *data, size_t bytes) {
+    char digest[SHA256_DIGEST_STRING_LENGTH];
+    SHA256Data(data, bytes, digest);
+    return c_strdup(c, digest);
+}

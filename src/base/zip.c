@@ -41,21 +41,47 @@ static _Noreturn void fail_open(C *c, const char *path, int code) {
     fatal(c, DIAG_INPUT, &loc, "malformed archive: %s", text);
 }
 
-Zip *zip_open_file(C *c, const char *path) {
+static Zip *zip_new(C *c, const char *name) {
     Zip *z = NEW(c, Zip);
-    z->path = c_strdup(c, path);
+    z->path = c_strdup(c, name);
     c_defer(c, zip_release, z);
+    return z;
+}
+
+static void count_members(C *c, Zip *z) {
+    zip_int64_t count = zip_get_num_entries(z->handle, 0);
+    if (count > MEMBER_LIMIT)
+        fatal(c, DIAG_INPUT, &(Loc){.file = z->path}, "%lld members; at most %d are read",
+              (long long)count, MEMBER_LIMIT);
+    z->count = (int)count;
+}
+
+Zip *zip_open_file(C *c, const char *path) {
+    Zip *z = zip_new(c, path);
     if (path_is_folder(path))
         fatal(c, DIAG_INPUT, &(Loc){.file = path}, "this is a folder; an archive is needed");
     int code = 0;
     z->handle = zip_open(path, ZIP_RDONLY, &code);
     if (z->handle == NULL)
         fail_open(c, path, code);
-    zip_int64_t count = zip_get_num_entries(z->handle, 0);
-    if (count > MEMBER_LIMIT)
-        fatal(c, DIAG_INPUT, &(Loc){.file = path}, "%lld members; at most %d are read",
-              (long long)count, MEMBER_LIMIT);
-    z->count = (int)count;
+    count_members(c, z);
+    return z;
+}
+
+Zip *zip_open_bytes(C *c, const char *name, const void *data, size_t bytes) {
+    Zip *z = zip_new(c, name);
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t *source = zip_source_buffer_create(data, bytes, 0, &error);
+    if (source != NULL)
+        z->handle = zip_open_from_source(source, ZIP_RDONLY, &error);
+    int code = zip_error_code_zip(&error);
+    if (z->handle == NULL && source != NULL)
+        zip_source_free(source);
+    zip_error_fini(&error);
+    if (z->handle == NULL)
+        fail_open(c, name, code);
+    count_members(c, z);
     return z;
 }
 

@@ -116,6 +116,8 @@ void fileset_write(C *c, const FileSet *set, const char *folder, int owned_count
 }
 
 const char *share_folder(C *c) {
+    if (c->share)
+        return c->share;
     const char *given = getenv("CORTEN_SHARE");
     if (given && *given)
         return c_strdup(c, given);

@@ -66,7 +66,8 @@ static void check_version(Pt2 *p) {
 }
 
 void archive_open(Pt2 *p) {
-    p->zip = zip_open_file(p->c, p->path);
+    p->zip =
+        p->data ? zip_open_bytes(p->c, p->path, p->data, p->bytes) : zip_open_file(p->c, p->path);
     p->root = find_root(p);
     check_byte_order(p);
     p->weights = archive_json(p, "data/weights/model_weights_config.json", false);

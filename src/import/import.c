@@ -322,7 +322,7 @@ static void import_body(C *c, void *user) {
     archive_open(p);
     p->g = graph_new(c, identifier(c, path_stem(c, p->path)));
     p->g->archive_path = c_strdup(c, p->path);
-    p->g->archive_sha256 = file_sha256(c, p->path);
+    p->g->archive_sha256 = p->data ? bytes_sha256(c, p->data, p->bytes) : file_sha256(c, p->path);
     p->member = "models/model.json";
     read_graph(p);
     graph_index(p->g);
@@ -341,7 +341,11 @@ static void name_refusals(C *c, const Graph *g) {
 }
 
 Graph *import_pt2(C *c, const char *path) {
-    Pt2 p = {.c = c, .path = c_strdup(c, path)};
+    return import_pt2_bytes(c, path, NULL, 0);
+}
+
+Graph *import_pt2_bytes(C *c, const char *name, const void *data, size_t bytes) {
+    Pt2 p = {.c = c, .path = c_strdup(c, name), .data = data, .bytes = bytes};
     c_try(c, import_body, &p);
     archive_close(&p);
     if (diag_error_count(c) > 0 && diag_exit_code(c) == DIAG_MODEL && p.g)

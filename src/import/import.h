@@ -8,5 +8,7 @@
 /* All problems of the archive are recorded together (unknown operators with a suggestion, dynamic
  * shapes, wrong dtypes, short weights); unwinds if there were any. */
 Graph *import_pt2(C *c, const char *path);
+/* The same of an archive in memory; `name` stands for its path. */
+Graph *import_pt2_bytes(C *c, const char *name, const void *data, size_t bytes);
 
 #endif

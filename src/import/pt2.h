@@ -32,6 +32,8 @@ typedef struct {
     C *c;
     Graph *g;
     const char *path;
+    const void *data; /* NULL: the file at path; else its bytes, and path only names them */
+    size_t bytes;
     Zip *zip;
     const char *root; /* "name/" */
     json_t *model, *weights, *constants;

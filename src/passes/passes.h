@@ -37,6 +37,7 @@ typedef struct {
     int export_count;
     const int *export_kind; /* rows of export_table */
     const char *resume;     /* the pass from which DIR's <name>.corten goes on: "layout" mostly */
+    bool holds_archive;     /* DIR has the archive too, for it came from no file */
     int threads;
     /* calibration samples: sample[s][k] is the array of user input k; converted and checked */
     int sample_count;

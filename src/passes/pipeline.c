@@ -79,8 +79,10 @@ void pipeline_run(C *c, Graph *g, const Options *options, PipelineControl *contr
                   "behind the dumped pass",
                   pass->name);
         double start = now();
+        c_progress(c, pass->name, (double)i / pass_table_count);
         pass->run(c, g, options);
         diag_stop_if_errors(c);
+        c_stop_if_asked(c);
         if (g->float_wanted_count > 0)
             return;
         g->stage = pass->to;

@@ -15,7 +15,8 @@ typedef struct {
     int first, last, now; /* samples first <= now < last */
     int total;
     C *c;
-    C *progress;     /* the caller's, for the first slice only */
+    C *whole;        /* the caller's */
+    bool tells;      /* this slice runs on the caller's thread and shows its progress */
     Observed **seen; /* by value id; NULL: not wanted or not seen */
     const bool *wanted;
     Patches **patches; /* by node index; NULL: none */
@@ -87,14 +88,14 @@ static void slice_body(C *c, void *user) {
     Env *env = env_new(c, s->g);
     c->env = env;
     Array **held = first_states(c, s, env);
-    for (int i = s->first; i < s->last; i++) {
+    for (int i = s->first; i < s->last && !s->whole->stopped; i++) {
         s->now = i;
         set_inputs(c, s, env, s->options->sample[i]);
         set_states(s, env, held);
         graph_eval(c, s->g, env, s->g->state_count > 0, see, s);
         carry_states(c, s, env, held);
-        if (s->progress)
-            c_progress(s->progress, "calibrating", (double)(i + 1) / s->last);
+        if (s->tells)
+            c_progress(s->whole, "calibrating", (double)(i + 1) / s->last);
     }
     env_free(env);
     c->env = NULL;
@@ -170,7 +171,8 @@ static void run_slices(C *c, Graph *g, const Options *o, const bool *wanted) {
                            .last = (int)((int64_t)o->sample_count * (t + 1) / threads),
                            .total = g->value_count,
                            .c = c_new(),
-                           .progress = t == 0 ? c : NULL,
+                           .whole = c,
+                           .tells = t == 0,
                            .wanted = wanted};
         slice[t].seen = NEW_ARRAY(slice[t].c, Observed *, g->value_count);
         slice_patches(&slice[t], c, t == 0, patch_floats(g));
@@ -240,4 +242,5 @@ void pass_calibrate(C *c, Graph *g, const Options *o) {
         return;
     }
     run_slices(c, g, o, wanted);
+    c_stop_if_asked(c);
 }

@@ -174,7 +174,9 @@ static void add_totals(json_t *root, const Graph *g) {
 void report_json(C *c, Graph *g, const Options *o, const double seconds[8], FileSet *out) {
     json_t *root = json_object();
     json_object_set_new(root, "corten", json_string(CORTEN_VERSION));
-    json_object_set_new(root, "model", absolute_path(g->archive_path));
+    json_object_set_new(root, "model",
+                        o->holds_archive ? json_string(g->archive_path)
+                                         : absolute_path(g->archive_path));
     json_object_set_new(root, "model_sha256", text_or_null(g->archive_sha256));
     json_object_set_new(root, "name", json_string(g->name));
     json_object_set_new(root, "target", json_string(o->cpu->name));

@@ -22,6 +22,11 @@ typedef struct {
 Samples samples_read(C *c, const Graph *g, const char *path, const ImageScaling *scaling);
 Samples samples_read_many(C *c, const Graph *g, int path_count, const char *const *paths,
                           const ImageScaling *scaling);
+/* The same of arrays in memory, each list as if it were a .npz; `what` is what messages call them.
+ */
+Samples samples_take(C *c, const Graph *g, const char *what, int count, const ArrayList *list,
+                     const ImageScaling *scaling);
+Samples samples_join(C *c, const Samples *a, const Samples *b);
 /* The same numbers as float reads them: integers of the type in which they cross the boundary of
  * `planned` (NULL: of no compiled model) are what they stand for there. */
 Samples samples_real(C *c, const Samples *samples, const Graph *g, const Graph *planned);

@@ -299,6 +299,27 @@ Samples samples_read_many(C *c, const Graph *g, int path_count, const char *cons
     return samples;
 }
 
+Samples samples_take(C *c, const Graph *g, const char *what, int count, const ArrayList *list,
+                     const ImageScaling *scaling) {
+    Samples samples = {0};
+    Reader r = {c, g, scaling, &samples, 0, true};
+    for (int i = 0; i < count; i++)
+        add_arrays(&r, count == 1 ? what : c_format(c, "%s %d", what, i), &list[i]);
+    diag_stop_if_errors(c);
+    samples.single = r.all_single && samples.count == 1;
+    return samples;
+}
+
+Samples samples_join(C *c, const Samples *a, const Samples *b) {
+    Samples all = *a;
+    all.count = a->count + b->count;
+    all.sample = NEW_ARRAY(c, Array **, all.count + 1);
+    for (int i = 0; i < all.count; i++)
+        all.sample[i] = i < a->count ? a->sample[i] : b->sample[i - a->count];
+    all.single = false;
+    return all;
+}
+
 Samples samples_read(C *c, const Graph *g, const char *path, const ImageScaling *scaling) {
     return samples_read_many(c, g, 1, &path, scaling);
 }

@@ -27,9 +27,14 @@ static void *aligned(C *c, int64_t bytes) {
     return p;
 }
 
+static void release(void *what) {
+    simulator_free(what);
+}
+
 Simulator *simulator_new(C *c, Graph *g) {
     Simulator *s = NEW(c, Simulator);
     s->g = g;
+    c_defer(c, release, s);
     s->frame.base[CTN_ARENA] = aligned(c, g->arena_bytes);
     s->frame.base[CTN_STATE] = aligned(c, g->state_bytes);
     s->frame.base[CTN_INPUTS] = aligned(c, g->input_bytes);
@@ -77,6 +82,7 @@ Simulator *simulator_spread(C *c, Graph *g) {
     int64_t bytes = spread_buffers(c, s);
     if (bytes >= (int64_t)1 << 28)
         return NULL; /* beyond what references reach */
+    c_defer(c, release, s);
     s->frame.base[CTN_ARENA] = aligned(c, bytes);
     for (int i = 0; i < g->buffer_count; i++)
         if (g->buffer[i]->kind == BUFFER_CONSTANT && g->buffer[i]->bytes > 0)
@@ -93,8 +99,10 @@ Simulator *simulator_spread(C *c, Graph *g) {
 }
 
 void simulator_free(Simulator *s) {
-    for (int r = 0; r < CTN_REGIONS; r++)
+    for (int r = 0; r < CTN_REGIONS; r++) {
         free(s->frame.base[r]);
+        s->frame.base[r] = NULL;
+    }
 }
 
 static uint8_t *value_memory(const Simulator *s, const Value *v) {
