@@ -162,7 +162,9 @@ static void check_precision_rules(C *c, const Session *s, const Graph *g) {
     }
 }
 
-static void write_folder(C *c, Session *s, Graph *g, PipelineControl *control, FileSet *files) {
+/* Returns the text of report.json. */
+static const char *write_folder(C *c, Session *s, Graph *g, PipelineControl *control,
+                                FileSet *files) {
     double start = now();
     report_settle(c, g);
     emit_c(c, g, &s->compile, files);
@@ -173,10 +175,12 @@ static void write_folder(C *c, Session *s, Graph *g, PipelineControl *control, F
         fileset_add(c, files, g->archive_path, s->o->archive_data, s->o->archive_bytes);
         s->compile.holds_archive = true;
     }
-    report_json(c, g, &s->compile, control->seconds, files);
+    const char *report = report_json(c, g, &s->compile, control->seconds, files);
+    report_page(c, g, report, files);
     const char **owned;
     int owned_count = owned_files(c, s->o->out, &owned);
     fileset_write(c, files, s->o->out, owned_count, owned);
+    return report;
 }
 
 /* The nodes that the passes found to need float join those of earlier runs. */
@@ -224,12 +228,11 @@ static void compile_body(C *c, Session *s) {
     Graph *g = compile_archive(c, s, &control, &files);
     c_stop_if_asked(c);
     diag_stop_if_errors(c);
-    if (!control.stop_after)
-        write_folder(c, s, g, &control, &files);
+    const char *report = control.stop_after ? NULL : write_folder(c, s, g, &control, &files);
     if (control.dumped)
         fputs(control.dumped, s->results);
-    else if (!control.stop_after && !o->quiet)
-        report_text(c, files.file[files.count - 1].data, s->results);
+    else if (report && !o->quiet)
+        report_text(c, report, s->results);
 }
 
 int corten_compile(const CortenOptions *o) {

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     Compiled model;
@@ -103,7 +104,7 @@ static json_t *clipped_inputs_json(const Verify *v) {
     return inputs;
 }
 
-static void print_json(Session *s, const Verify *v) {
+static json_t *verify_json(const Verify *v) {
     const Graph *g = v->model.planned;
     json_t *root = json_object(), *outputs = json_array(), *nodes = json_array();
     for (int k = 0; k < g->output_count; k++)
@@ -137,9 +138,18 @@ static void print_json(Session *s, const Verify *v) {
         json_object_set_new(root, "image_flash_bytes", json_integer(v->chip.image_flash_bytes));
         json_object_set_new(root, "image_ram_bytes", json_integer(v->chip.image_ram_bytes));
     }
-    json_dumpf(root, s->results, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
-    fprintf(s->results, "\n");
-    json_decref(root);
+    return root;
+}
+
+/* What was found becomes a part of the folder's report.html, where there is one to be written. */
+static void add_to_page(C *c, const Verify *v, const char *found) {
+    const char *path = path_join(c, v->model.folder, "report.html");
+    size_t bytes;
+    if (access(path, R_OK | W_OK) != 0 || access(v->model.folder, W_OK | X_OK) != 0)
+        return;
+    const char *page = report_page_verified(c, file_read(c, path, &bytes), found);
+    if (page)
+        file_write(c, path, page, strlen(page));
 }
 
 /* The call that comes next when all are taken from the worst SQNR on; NULL: no more. */
@@ -242,10 +252,17 @@ static void verify_body(C *c, Session *s) {
     count_top1(c, s, &v);
     if (strcmp(on, "qemu") == 0)
         compare_chip(c, s, &v);
+    json_t *root = verify_json(&v);
+    char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+    json_decref(root);
+    if (!text)
+        fatal(c, DIAG_BUG, NULL, "what was found cannot be written as text");
+    c_defer(c, free, text);
     if (s->o->json)
-        print_json(s, &v);
+        fprintf(s->results, "%s\n", text);
     else
         print_text(c, s, &v);
+    add_to_page(c, &v, text);
     if (v.on_chip && !v.bit_exact)
         fatal(c, DIAG_BUG, NULL, "the chip's outputs differ from the host's");
 }

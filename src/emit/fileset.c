@@ -62,7 +62,7 @@ static void check_foreign(C *c, const FileSet *set, const char *folder, int owne
     }
     for (int i = 0; i < set->count; i++) {
         Loc loc = {.file = path_join(c, folder, set->file[i].name)};
-        if (stat(loc.file, &st) == 0 && !is_owned(set->file[i].name, owned_count, owned))
+        if (lstat(loc.file, &st) == 0 && !is_owned(set->file[i].name, owned_count, owned))
             diag_error(c, DIAG_INPUT, &loc,
                        "this file is not from an earlier compile and would be overwritten; "
                        "move it or choose another folder with -o");

@@ -212,6 +212,7 @@ typedef struct {
     Fate fate;           /* FATE_LIVE until decided; set by the pass that removes it */
     const char *reason;  /* why removed or folded, for people */
     int into;            /* archive index of the node it was folded into, -1 */
+    Origins reads;       /* whose results it reads, for people: archive indices; -1 - k: input k */
     const char *numeric; /* filled by the report; and its constant weights: int4, int8 or NULL */
     const char *weights;
 } ArchiveNode;

@@ -346,6 +346,18 @@ static void parse_archive(Parser *p) {
         p->g->archive_sha256 = scan_string(p->s);
 }
 
+/* "[-1, 0, 3]": nodes of the archive that come before, and inputs. */
+static void parse_reads(Parser *p, Origins *reads) {
+    int capacity = 0;
+    scan_need(p->s, '[');
+    do {
+        reads->id = c_grow(p->g->c, reads->id, reads->count, &capacity, reads->count + 1,
+                           sizeof *reads->id);
+        reads->id[reads->count++] = (int)scan_int(p->s, INT32_MIN, p->g->archive_count - 1);
+    } while (scan_char(p->s, ','));
+    scan_need(p->s, ']');
+}
+
 static void parse_source(Parser *p, int *capacity) {
     Graph *g = p->g;
     int k = g->archive_count;
@@ -365,6 +377,8 @@ static void parse_source(Parser *p, int *capacity) {
         a->reason = scan_string(p->s);
     if (scan_attribute(p->s, "into"))
         a->into = (int)scan_int(p->s, 0, INT32_MAX);
+    if (scan_attribute(p->s, "reads"))
+        parse_reads(p, &a->reads);
     g->archive_count++;
 }
 

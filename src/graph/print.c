@@ -339,6 +339,10 @@ static void print_archive(Printer *p) {
         print_field(p, "reason", a->reason, NULL);
         if (a->into != -1)
             text_add(p->t, " into %d", a->into);
+        for (int k = 0; k < a->reads.count; k++)
+            text_add(p->t, "%s%d", k ? ", " : " reads [", a->reads.id[k]);
+        if (a->reads.count > 0)
+            text_add(p->t, "]");
         text_add(p->t, "\n");
     }
 }

@@ -82,6 +82,7 @@ void archive_close(Pt2 *p) {
     json_decref(p->constants);
     json_decref(p->used);
     json_decref(p->node_names);
+    json_decref(p->makers);
     json_decref(p->unknown);
     if (p->zip) {
         zip_close_file(p->zip);

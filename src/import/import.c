@@ -129,6 +129,7 @@ static void read_user_input(Pt2 *p, Scope *scope, const json_t *graph, const jso
     Value *v = scope_define(p, scope, name, &loc, &meta);
     if (v) {
         v->role = ROLE_INPUT;
+        json_object_set_new(p->makers, name, json_integer(-1 - p->g->input_count));
         add_input(p, name, arg_value(v));
     }
 }
@@ -318,6 +319,7 @@ static void import_body(C *c, void *user) {
     Pt2 *p = user;
     p->used = json_object();
     p->node_names = json_object();
+    p->makers = json_object();
     p->unknown = json_object();
     archive_open(p);
     p->g = graph_new(c, identifier(c, path_stem(c, p->path)));

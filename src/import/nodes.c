@@ -33,28 +33,37 @@ static const char *target_text(C *c, const char *target) {
 
 /* ---- names that are read ------------------------------------------------------------------ */
 
-static void use_tensor(Pt2 *p, const json_t *tensor) {
+typedef void Reader(Pt2 *p, void *user, const char *name);
+
+static void read_tensor(Pt2 *p, const json_t *tensor, Reader *reader, void *user) {
     const char *name = json_string_value(json_object_get(tensor, "name"));
     if (name) {
-        json_object_set_new(p->used, name, json_true());
+        reader(p, user, name);
     }
 }
 
-static void use_union(Pt2 *p, const json_t *u) {
+/* Hands on each tensor that an argument names. */
+static void read_union(Pt2 *p, const json_t *u, Reader *reader, void *user) {
     json_t *content;
     const char *kind = get_union(p, u, &content);
     if (text_equal(kind, "as_tensor")) {
-        use_tensor(p, content);
+        read_tensor(p, content, reader, user);
     } else if (text_equal(kind, "as_optional_tensor")) {
-        use_union(p, content);
+        read_union(p, content, reader, user);
     } else if (json_is_array(content)) {
         for (size_t i = 0; i < json_array_size(content); i++) {
             const json_t *item = json_array_get(content, i);
-            use_tensor(p, text_equal(kind, "as_optional_tensors")
-                              ? json_object_get(item, "as_tensor")
-                              : item);
+            read_tensor(p,
+                        text_equal(kind, "as_optional_tensors") ? json_object_get(item, "as_tensor")
+                                                                : item,
+                        reader, user);
         }
     }
+}
+
+static void use_name(Pt2 *p, void *user, const char *name) {
+    (void)user;
+    json_object_set_new(p->used, name, json_true());
 }
 
 void names_used(Pt2 *p, const json_t *graph) {
@@ -63,13 +72,13 @@ void names_used(Pt2 *p, const json_t *graph) {
         p->what = c_format(p->c, "graph.nodes[%zu]", i);
         const json_t *inputs = get_array(p, json_array_get(nodes, i), "inputs");
         for (size_t k = 0; k < json_array_size(inputs); k++) {
-            use_union(p, get_object(p, json_array_get(inputs, k), "arg"));
+            read_union(p, get_object(p, json_array_get(inputs, k), "arg"), use_name, NULL);
         }
     }
     p->what = "graph";
     const json_t *outputs = get_array(p, graph, "outputs");
     for (size_t i = 0; i < json_array_size(outputs); i++) {
-        use_union(p, json_array_get(outputs, i));
+        read_union(p, json_array_get(outputs, i), use_name, NULL);
     }
 }
 
@@ -428,6 +437,48 @@ static void record_source(Pt2 *p, const Scope *scope, Source *s) {
         .name = s->name, .op = s->op, .module = s->loc.module, .loc = s->loc, .into = -1};
 }
 
+/* A read of what another node or an input has made: weights come from none. */
+static void add_read(Pt2 *p, void *user, const char *name) {
+    Origins *reads = user;
+    const json_t *maker = json_object_get(p->makers, name);
+    int id = (int)json_integer_value(maker), at = reads->count;
+    if (!maker || origins_have(reads, id))
+        return;
+    int *all = NEW_ARRAY(p->c, int, reads->count + 1);
+    while (at > 0 && reads->id[at - 1] > id)
+        at--;
+    for (int i = 0; i < reads->count; i++)
+        all[i + (i >= at)] = reads->id[i];
+    all[at] = id;
+    reads->id = all;
+    reads->count++;
+}
+
+/* Who reads whom, as the archive has it: for the report's picture of the network. */
+static void record_reads(Pt2 *p, const Source *s) {
+    if (s->archive < 0)
+        return;
+    Origins *reads = &p->g->archive[s->archive].reads;
+    for (size_t i = 0; i < json_array_size(s->inputs); i++)
+        read_union(p, get_object(p, json_array_get(s->inputs, i), "arg"), add_read, reads);
+    for (int k = 0; k < s->outputs.count; k++)
+        if (s->outputs.name[k])
+            json_object_set_new(p->makers, s->outputs.name[k], json_integer(s->archive));
+}
+
+/* What an in-place node has written is from now on its own, under the old name too. */
+static void record_write(Pt2 *p, const Source *s) {
+    json_t *content;
+    if (s->archive < 0 || json_array_size(s->inputs) == 0)
+        return;
+    const json_t *first = get_object(p, json_array_get(s->inputs, 0), "arg");
+    if (!text_equal(get_union(p, first, &content), "as_tensor"))
+        return;
+    const char *name = json_string_value(json_object_get(content, "name"));
+    if (name && json_object_get(p->makers, name))
+        json_object_set_new(p->makers, name, json_integer(s->archive));
+}
+
 static void node_read(Pt2 *p, Scope *scope, const json_t *json) {
     Source s = {.inputs = get_array(p, json, "inputs")};
     s.target = c_strdup(p->c, get_string(p, json, "target"));
@@ -438,6 +489,7 @@ static void node_read(Pt2 *p, Scope *scope, const json_t *json) {
     s.name = source_name(p, scope, json, &s);
     s.loc = loc_read(p, json_object_get(json, "metadata"), s.name);
     record_source(p, scope, &s);
+    record_reads(p, &s);
     size_t index;
     const json_t *graph = graph_argument(s.inputs, &index);
     OpMatch match;
@@ -448,6 +500,8 @@ static void node_read(Pt2 *p, Scope *scope, const json_t *json) {
         define_outputs(p, scope, &s, NULL);
     } else if (op_match(p->c, s.target, (int)json_array_size(s.inputs), args_given(p, s.inputs),
                         &match)) {
+        if (match.inplace)
+            record_write(p, &s);
         build_node(p, scope, &s, &match);
     } else {
         define_outputs(p, scope, &s, NULL);

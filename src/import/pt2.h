@@ -39,6 +39,7 @@ typedef struct {
     json_t *model, *weights, *constants;
     json_t *used;       /* names that any node or output reads */
     json_t *node_names; /* taken so far */
+    json_t *makers;     /* name -> archive index of the node it comes from last; -1 - k: input k */
     json_t *unknown;    /* targets without a row -> number of nodes */
     int storage_count, storage_capacity;
     Storage *storage;

@@ -171,7 +171,7 @@ static void add_totals(json_t *root, const Graph *g) {
     json_object_set_new(root, "peak_node", text_or_null(g->peak_node));
 }
 
-void report_json(C *c, Graph *g, const Options *o, const double seconds[8], FileSet *out) {
+const char *report_json(C *c, Graph *g, const Options *o, const double seconds[8], FileSet *out) {
     json_t *root = json_object();
     json_object_set_new(root, "corten", json_string(CORTEN_VERSION));
     json_object_set_new(root, "model",
@@ -198,11 +198,14 @@ void report_json(C *c, Graph *g, const Options *o, const double seconds[8], File
     for (int i = 0; i < out->count; i++)
         json_array_append_new(files, json_string(out->file[i].name));
     json_array_append_new(files, json_string("report.json"));
+    json_array_append_new(files, json_string("report.html"));
     json_object_set_new(root, "files", files);
     char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
     json_decref(root);
     if (!text)
         fatal(c, DIAG_BUG, NULL, "report.json cannot be written as text");
     fileset_add(c, out, "report.json", text, strlen(text));
+    const char *copy = c_strdup(c, text);
     free(text);
+    return copy;
 }

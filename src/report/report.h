@@ -1,18 +1,28 @@
-/* report.json and its text form. */
+/* report.json, its text form and report.html. */
 #ifndef CORTEN_REPORT_H
 #define CORTEN_REPORT_H
 
 #include "emit/emit.h"
 #include "graph/graph.h"
-#include "lower/lower.h"
+#include "lower/memory.h"
 
 /* Decides each archive node's fate, numeric and calls from the planned graph and what passes
  * recorded; every node exactly once. */
 void report_settle(C *c, Graph *g);
 /* Whether the call computes (a part of) what archive node `archive_id` stands for. */
 bool call_serves(const Call *call, int archive_id);
-/* report.json (contract: design section 9) into the file set. `files` lists DIR's files. */
-void report_json(C *c, Graph *g, const Options *o, const double seconds[8], FileSet *out);
+/* Nodes that passes put at the boundary or between layouts: they stand for no work of the user's.
+ */
+bool report_is_plumbing(const Node *n);
+/* report.json (contract: design section 9) into the file set; returns its text. `files` in it lists
+ * DIR's files, those of the report included. */
+const char *report_json(C *c, Graph *g, const Options *o, const double seconds[8], FileSet *out);
+/* What report.html shows beyond report.json (details.c), as JSON. */
+const char *report_details(C *c, const Graph *g);
+/* report.html into the file set, around report.json's text. */
+void report_page(C *c, const Graph *g, const char *report, FileSet *out);
+/* The page with what verify found (its JSON); NULL: this is no page of report_page. */
+const char *report_page_verified(C *c, const char *page, const char *verify);
 void report_text(C *c, const char *json, FILE *f);
 
 #endif

@@ -4,9 +4,7 @@
 
 #include <string.h>
 
-/* Nodes that passes put at the boundary or between layouts: they stand for no work of the user's.
- */
-static bool is_plumbing(const Node *n) {
+bool report_is_plumbing(const Node *n) {
     return node_is(n, "corten::quantize") || node_is(n, "corten::dequantize") ||
            node_is(n, "corten::relayout") || node_is(n, "corten::copy");
 }
@@ -22,7 +20,7 @@ bool call_serves(const Call *call, int archive_id) {
 static const Node *live_node(const Graph *g, int id) {
     const Node *found = NULL;
     for (const Node *n = g->first; n; n = n->next)
-        if (!is_plumbing(n) && origins_have(&n->origins, id))
+        if (!report_is_plumbing(n) && origins_have(&n->origins, id))
             found = n;
     return found;
 }
@@ -30,7 +28,7 @@ static const Node *live_node(const Graph *g, int id) {
 /* A call that computes for the archive node: not one that only brings values into another order. */
 static bool has_call(const Graph *g, int id) {
     for (const Call *call = g->first_call; call; call = call->next)
-        if (call_serves(call, id) && call->node && !is_plumbing(call->node))
+        if (call_serves(call, id) && call->node && !report_is_plumbing(call->node))
             return true;
     return false;
 }
@@ -48,7 +46,7 @@ static bool is_last_live_origin(const Graph *g, const Node *n, int id) {
 /* A node that stays float and stands, with others perhaps, for the archive node. */
 static const Node *float_node(const Graph *g, int id) {
     for (const Node *n = g->first; n; n = n->next)
-        if (n->float_kept && !is_plumbing(n) && origins_have(&n->origins, id))
+        if (n->float_kept && !report_is_plumbing(n) && origins_have(&n->origins, id))
             return n;
     return NULL;
 }

@@ -1,0 +1,234 @@
+/* What report.html shows beyond report.json: who reads whom, how values are spread and on which
+ * grids, the activation tables beside their functions, and buffers over time. Everything that came
+ * from the archive is JSON text here; the page never takes it for markup. */
+#include "report/report.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+enum { SHOWN_BINS = 96, SHOWN_ENTRIES = 256 };
+
+static json_t *ids_json(const Origins *o) {
+    json_t *list = json_array();
+    for (int i = 0; i < o->count; i++)
+        json_array_append_new(list, json_integer(o->id[i]));
+    return list;
+}
+
+static int last_id(const Node *n) {
+    return n && n->origins.count > 0 ? n->origins.id[n->origins.count - 1] : -1;
+}
+
+/* ---- nodes of the archive ------------------------------------------------------------------ */
+
+static json_t *sources_json(const Graph *g) {
+    json_t *list = json_array();
+    for (int i = 0; i < g->archive_count; i++) {
+        const ArchiveNode *a = &g->archive[i];
+        json_array_append_new(list, json_pack("{s:o, s:s?, s:i}", "reads", ids_json(&a->reads),
+                                              "text", a->loc.source_text, "into", a->into));
+    }
+    return list;
+}
+
+/* The node that each output comes from; -1 - k: input k, null: no tensor. */
+static json_t *outputs_json(const Graph *g) {
+    json_t *list = json_array();
+    for (int i = 0; i < g->output_count; i++) {
+        const Value *v = g->output[i].kind == ARG_VALUE ? g->output[i].u.value : NULL;
+        int id = v ? last_id(v->def) : -1;
+        for (int k = 0; v && !v->def && k < g->input_count; k++)
+            if (g->input[k].kind == ARG_VALUE && g->input[k].u.value == v)
+                id = -1 - k;
+        bool known = v && (v->def ? id >= 0 : id < 0);
+        json_array_append_new(list, known ? json_integer(id) : json_null());
+    }
+    return list;
+}
+
+/* ---- values -------------------------------------------------------------------------------- */
+
+static json_t *real_or_null(double x) {
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+/* [low, width, counts]: the bins between the outermost numbers seen, so many taken together that
+ * few remain. */
+static json_t *bins_json(const Observed *o) {
+    int first = 0, last = o->bin_count - 1;
+    while (first < last && o->bin[first] == 0)
+        first++;
+    while (last > first && o->bin[last] == 0)
+        last--;
+    int together = (last - first) / SHOWN_BINS + 1;
+    json_t *counts = json_array();
+    for (int k = first; k <= last; k += together) {
+        int64_t sum = 0;
+        for (int i = k; i < k + together && i <= last; i++)
+            sum += o->bin[i];
+        json_array_append_new(counts, json_integer(sum));
+    }
+    return json_pack("[f, f, o]", o->bin_low + first * o->bin_width, together * o->bin_width,
+                     counts);
+}
+
+static void add_observed(json_t *o, const Observed *seen) {
+    json_object_set_new(o, "min", real_or_null(seen->min));
+    json_object_set_new(o, "max", real_or_null(seen->max));
+    if (seen->not_finite > 0)
+        json_object_set_new(o, "not_finite", json_integer(seen->not_finite));
+    if (seen->bin_count > 0 && seen->bin)
+        json_object_set_new(o, "bins", bins_json(seen));
+}
+
+static void add_grid(json_t *o, const Grid *grid) {
+    double levels = ldexp(1, grid->bits - 1);
+    json_t *parts = json_array();
+    for (int i = 0; i < grid->part_count; i++) {
+        const Part *p = &grid->part[i];
+        json_array_append_new(parts, json_pack("{s:f, s:i, s:f, s:f, s:I, s:I}", "scale", p->scale,
+                                               "zero_point", p->zero_point, "low",
+                                               p->scale * (-levels - p->zero_point), "high",
+                                               p->scale * (levels - 1 - p->zero_point), "start",
+                                               (json_int_t)(p->axis < 0 ? 0 : p->start), "stop",
+                                               (json_int_t)(p->axis < 0 ? 0 : p->stop)));
+    }
+    json_object_set_new(o, "bits", json_integer(grid->bits));
+    json_object_set_new(o, "parts", parts);
+    if (grid->pinned)
+        json_object_set_new(o, "pinned", json_true());
+}
+
+static json_t *value_json(const Value *v, json_t *nodes) {
+    json_t *o = json_object(), *shape = json_array();
+    for (int d = 0; d < v->type.rank; d++)
+        json_array_append_new(shape, json_integer(v->type.dim[d]));
+    json_object_set_new(o, "nodes", nodes);
+    json_object_set_new(o, "name", json_string(v->name));
+    json_object_set_new(o, "dtype", json_string(dtype_name(value_storage(v))));
+    json_object_set_new(o, "shape", shape);
+    json_object_set_new(o, "stored", json_boolean(!v->unstored));
+    if (v->factor_count > 0)
+        json_object_set_new(o, "equalized", json_true());
+    if (v->grid)
+        add_grid(o, v->grid);
+    if (v->observed)
+        add_observed(o, v->observed);
+    return o;
+}
+
+static json_t *values_json(const Graph *g) {
+    json_t *list = json_array();
+    for (int k = 0; k < g->input_count; k++)
+        if (g->input[k].kind == ARG_VALUE)
+            json_array_append_new(list, value_json(g->input[k].u.value, json_pack("[i]", -1 - k)));
+    for (const Node *n = g->first; n; n = n->next)
+        for (int k = 0; !report_is_plumbing(n) && k < n->out_count; k++)
+            json_array_append_new(list, value_json(n->out[k], ids_json(&n->origins)));
+    return list;
+}
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+static json_t *body_json(const Graph *body) {
+    json_t *list = json_array();
+    for (const Node *n = body->first; n; n = n->next) {
+        const char *name = op_schema(n->op)->name, *colons = strstr(name, "::");
+        json_array_append_new(list, json_string(colons ? colons + 2 : name));
+    }
+    return list;
+}
+
+/* Tables that are entry by entry; those on int16 grids interpolate between fewer points. */
+static bool has_entries(const Node *n) {
+    if (!node_is(n, "corten::table") || !n->body)
+        return false;
+    const Grid *in = node_operand(n, 0)->grid, *out = n->out[0]->grid;
+    return in && out && in->part_count == 1 && out->part_count == 1 && in->bits <= 10 &&
+           out->bits == 8;
+}
+
+static json_t *table_json(C *c, const Node *n) {
+    const Grid *in = node_operand(n, 0)->grid, *out = n->out[0]->grid;
+    int8_t entry[TABLE_ENTRIES];
+    int count = table_fill(c, n, in, out, entry), step = (count - 1) / SHOWN_ENTRIES + 1;
+    double low = in->part[0].scale * (-count / 2 - in->part[0].zero_point);
+    json_t *entries = json_array(), *function = json_array();
+    for (int i = 0; i < count; i += step) {
+        json_array_append_new(entries, json_integer(entry[i]));
+        json_array_append_new(function,
+                              real_or_null(table_body_eval(n, low + i * in->part[0].scale)));
+    }
+    return json_pack("{s:o, s:s, s:o, s:i, s:f, s:f, s:f, s:i, s:o, s:o}", "nodes",
+                     ids_json(&n->origins), "name", n->name, "body", body_json(n->body), "entries",
+                     count, "low", low, "step", step * in->part[0].scale, "scale",
+                     out->part[0].scale, "zero_point", out->part[0].zero_point, "entry", entries,
+                     "function", function);
+}
+
+static json_t *tables_json(C *c, const Graph *g) {
+    json_t *list = json_array();
+    for (const Node *n = g->first; n; n = n->next)
+        if (has_entries(n))
+            json_array_append_new(list, table_json(c, n));
+    return list;
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static const Value *value_in(const Graph *g, const Buffer *b) {
+    for (int i = 0; i < g->value_count; i++)
+        if (g->value[i]->buffer == b && g->value[i]->buffer_offset == 0)
+            return g->value[i];
+    return NULL;
+}
+
+/* What lies in the arena, and when: moment 0 is before the first call, call i is moment i + 1. */
+static json_t *buffers_json(const Graph *g) {
+    json_t *list = json_array();
+    for (int i = 0; i < g->buffer_count; i++) {
+        const Buffer *b = g->buffer[i];
+        if (b->region != CTN_ARENA || b->last_call < 0 || b->bytes == 0)
+            continue;
+        const Value *v = b->kind == BUFFER_VALUE ? value_in(g, b) : NULL;
+        json_t *o = json_pack("{s:s, s:I, s:I, s:i, s:i, s:s}", "name", b->name, "offset",
+                              (json_int_t)b->offset, "bytes", (json_int_t)b->bytes, "first",
+                              b->first_call, "last", b->last_call, "kind",
+                              b->kind == BUFFER_SCRATCH ? "scratch"
+                              : b->is_ring              ? "ring"
+                                                        : "value");
+        if (v && last_id(v->def) >= 0)
+            json_object_set_new(o, "node", json_integer(last_id(v->def)));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *strips_json(const Graph *g) {
+    json_t *list = json_array();
+    for (int i = 0; i < g->strip_count; i++) {
+        const Strip *s = &g->strip[i];
+        json_array_append_new(list,
+                              json_pack("{s:i, s:i, s:i, s:i}", "first", s->first->index, "calls",
+                                        s->call_count, "rows", s->rows, "steps", s->step_count));
+    }
+    return list;
+}
+
+const char *report_details(C *c, const Graph *g) {
+    json_t *root = json_object();
+    json_object_set_new(root, "sources", sources_json(g));
+    json_object_set_new(root, "outputs", outputs_json(g));
+    json_object_set_new(root, "values", values_json(g));
+    json_object_set_new(root, "tables", tables_json(c, g));
+    json_object_set_new(root, "buffers", buffers_json(g));
+    json_object_set_new(root, "strips", strips_json(g));
+    char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(7));
+    json_decref(root);
+    if (!text)
+        fatal(c, DIAG_BUG, NULL, "the details of the report cannot be written as text");
+    const char *copy = c_strdup(c, text);
+    free(text);
+    return copy;
+}

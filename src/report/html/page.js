@@ -1,0 +1,316 @@
+/* The page: its sections in order, then the first picture. */
+
+const live = liveBytes();
+const peak = live.indexOf(Math.max(...live));
+
+function tile(title, figure, ...lines) {
+  return el('div', {class: 'card tile'}, el('h3', null, title), el('b', null, figure),
+            ...lines.filter(Boolean).map(l => el('small', null, l)));
+}
+
+/* ---- at a glance ------------------------------------------------------------------------------- */
+
+function accuracyTile() {
+  if (verify) {
+    const dbs = verify.output_sqnr_db.map(dbText).join(', '), top = verify.top1;
+    return tile('Accuracy', top ? (100 * top.integer).toFixed(2) + ' %' : dbs,
+      top ? 'top-1; float ' + (100 * top.float).toFixed(2) + ' %' : 'SQNR against float',
+      top ? 'SQNR ' + dbs : null, verify.samples + ' samples, by corten verify');
+  }
+  const known = report.output_sqnr_db;
+  if (known)
+    return tile('Accuracy', [].concat(known).map(dbText).join(', '), 'SQNR of the outputs');
+  return tile('Accuracy', '–', 'not measured yet:', el('code', null, 'corten verify DIR -i DATA'));
+}
+
+function workTile() {
+  const counted = verify && verify.instructions ? verify.instructions.total : null;
+  const estimate = report.instructions >= 0 ? report.instructions : null;
+  if (counted !== null)
+    return tile('Work', countText(counted) + ' instr.', 'counted on QEMU', countText(report.macs) + ' MACs');
+  if (estimate !== null)
+    return tile('Work', countText(estimate) + ' instr.', 'estimate', countText(report.macs) + ' MACs');
+  return tile('Work', countText(report.macs) + ' MACs', report.calls.length + ' kernel calls');
+}
+
+function flashTile() {
+  const image = verify && verify.image_flash_bytes;
+  return tile('Flash', bytesText(report.weights_bytes), 'constants: weights, tables, arguments',
+              report.code_bytes >= 0 ? 'code ' + bytesText(report.code_bytes) : null,
+              image ? 'whole image ' + bytesText(image) : null);
+}
+
+function glance() {
+  const counts = fates.map(f => [f, nodes.filter(n => n.became === f).length]).filter(([, n]) => n);
+  const floats = nodes.filter(n => n.became === 'float').length;
+  const peakCall = report.calls[peak - 1];
+  return el('section', {id: 'glance'},
+    el('div', {class: 'tiles'},
+      tile('RAM', bytesText(report.arena_bytes + report.state_bytes),
+           report.arena_bytes === report.arena_lower_bound_bytes ? 'no plan is smaller'
+             : 'lower bound ' + bytesText(report.arena_lower_bound_bytes + report.state_bytes),
+           peakCall ? 'peak at ' + peakCall.name : null,
+           report.state_bytes ? 'state ' + bytesText(report.state_bytes) : null),
+      flashTile(), workTile(), accuracyTile(),
+      tile('Nodes', String(nodes.length), floats ? floats + ' stay in float' : 'all in integers',
+           report.calls.length + ' kernel calls')),
+    el('div', {class: 'fates', role: 'img', 'aria-label': 'what became of the nodes'},
+      ...counts.map(([f, n]) => withTip(el('span', {style: 'flex: ' + n + '; background: var(--' + f + ')'}),
+                                        n + ' ' + f + ': ' + fateMeaning[f]))),
+    el('div', {class: 'legend'}, ...counts.map(([f, n]) => withTip(el('button', {
+      onclick: () => {
+        nodeTable.keep(f);
+        document.getElementById('nodes').scrollIntoView();
+      },
+    }, dot(f), n + ' ' + f), fateMeaning[f]))));
+}
+
+function whereList(title, hint, items, text) {
+  const most = Math.max(1e-9, ...items.map(i => i.weight));
+  return el('div', {class: 'card'}, el('h3', null, title), items.length ? el('ol', null, ...items.map(i =>
+    el('li', null, el('span', {class: 'name'}, i.node ? nodeLink(i.node, i.name) : i.name),
+       el('span', {class: 'num'}, text(i.value)),
+       el('span', {class: 'bar'}, el('i', {style: 'width: ' + (100 * i.weight / most).toFixed(1) + '%'})))))
+    : el('p', {class: 'soft'}, hint));
+}
+
+function heaviest(items, count) {
+  return items.filter(i => i.weight > 0).sort((a, b) => b.weight - a.weight).slice(0, count);
+}
+
+function where() {
+  const calls = report.calls, counted = calls.some(c => c.instructions >= 0);
+  const ofCall = weigh => heaviest(calls.map(c => ({name: c.name, node: nodeOfCall(c), value: weigh(c), weight: weigh(c)})), 8);
+  const lost = calls.map(c => ({name: c.name, node: nodeOfCall(c), value: sqnrOf(c)}))
+    .filter(i => i.value !== null && i.value < 999).sort((a, b) => a.value - b.value).slice(0, 8)
+    .map(i => Object.assign(i, {weight: Math.pow(10, -i.value / 20)}));
+  const atPeak = details.buffers.filter(b => b.first <= peak && peak <= b.last)
+    .map(b => ({name: b.name, node: b.node === undefined ? null : nodes[b.node], value: b.bytes, weight: b.bytes}));
+  return el('div', {class: 'where'},
+    whereList('Where accuracy goes', 'Per-node SQNR is known once corten verify has run on data.', lost, dbText),
+    whereList('Where RAM goes: alive at the peak', 'The arena is empty.', heaviest(atPeak, 8), bytesText),
+    whereList(counted ? 'Where instructions go' : 'Where MACs go', 'No call multiplies.',
+              ofCall(c => counted ? c.instructions || 0 : c.macs), countText),
+    whereList('Where flash goes: constants', 'There are no constants.', ofCall(c => c.weights_bytes), bytesText));
+}
+
+/* ---- sections whose charts follow the width ---------------------------------------------------- */
+
+const drawn = [];
+
+/* A chart that is drawn again when the page changes its width. */
+function chart(draw) {
+  const holder = el('div', {class: 'chart'});
+  drawn.push(() => holder.replaceChildren(draw(Math.max(300, holder.clientWidth || 800))));
+  return holder;
+}
+
+function memorySection() {
+  const call = report.calls[peak - 1];
+  const legend = el('div', {class: 'legend'}, ...[['value', 'kernel'], ['ring', 'fused'], ['scratch', 'moved']]
+    .filter(([kind]) => details.buffers.some(b => b.kind === kind))
+    .map(([kind, c]) => el('span', null, dot(c), kind === 'ring' ? 'ring: a few rows at a time' : kind)));
+  return section('memory', 'Memory over the run',
+    'Each block is a buffer: how long it lives, from left to right, and where it lies in the arena. ' +
+    'Marked: the peak, ' + bytesText(live[peak]) + (call ? ' at ' + call.name : '') + '.',
+    el('div', {class: 'card'}, chart(width => timeline(width, peak)), legend),
+    el('div', {style: 'margin-top: 12px'}, bufferTable()));
+}
+
+function bufferTable() {
+  const name = m => m < 1 ? 'inputs' : m > report.calls.length ? 'outputs' : report.calls[m - 1].name;
+  return sortable(details.buffers, [
+    {title: 'buffer', of: b => b.name, text: (v, b) => b.node === undefined ? v : nodeLink(nodes[b.node], v)},
+    {title: 'kind', of: b => b.kind},
+    {title: 'bytes', of: b => b.bytes, num: true, text: v => v.toLocaleString('en')},
+    {title: 'offset', of: b => b.offset, num: true, text: v => v.toLocaleString('en')},
+    {title: 'from', of: b => b.first, text: v => name(v)},
+    {title: 'to', of: b => b.last, text: v => name(v)},
+    {title: 'at the peak', of: b => b.first <= peak && peak <= b.last ? 'yes' : ''},
+  ], 'buffers');
+}
+
+/* Plots are drawn when they come into view, or all of them for the printer. */
+function tablesSection() {
+  const waiting = new Map();
+  const draw = figure => {
+    const t = waiting.get(figure);
+    waiting.delete(figure);
+    if (t)
+      figure.prepend(tablePlot(t, Math.max(200, figure.clientWidth - 34), 172));
+  };
+  const seen = new IntersectionObserver(entries => entries.forEach(e => e.isIntersecting && draw(e.target)),
+                                        {rootMargin: '300px'});
+  const figures = details.tables.map(t => {
+    const node = nodes[t.nodes[t.nodes.length - 1]];
+    const figure = el('figure', {class: 'card', onclick: () => selectNode(node)},
+      el('figcaption', null, el('b', null, t.body.join(' · ')), ' ', el('span', {class: 'soft'}, t.name)),
+      el('div', {class: 'soft num', style: 'font-size: .8rem; text-align: left'},
+         t.entries + ' entries, error ≤ ' + tableError(t).toFixed(2) + ' steps'));
+    waiting.set(figure, t);
+    seen.observe(figure);
+    return figure;
+  });
+  addEventListener('beforeprint', () => figures.forEach(draw));
+  return section('tables', 'Activation tables',
+    figures.length ? 'What the table holds (thick) against the function it stands for (thin), over all inputs it can meet.'
+      : 'This model needs no table.', el('div', {class: 'plots'}, ...figures));
+}
+
+/* ---- tables ------------------------------------------------------------------------------------ */
+
+const bytesColumn = v => v ? v.toLocaleString('en') : '–';
+
+function callsSection() {
+  return section('calls', 'Kernel calls', 'In the order in which they run.', sortable(report.calls, [
+    {title: 'call', of: c => c.name, text: (v, c) => nodeOfCall(c) ? nodeLink(nodeOfCall(c), v) : v},
+    {title: '#', of: c => c.index, num: true},
+    {title: 'kernel', of: c => c.kernel, text: v => el('code', null, v)},
+    {title: 'MACs', of: c => c.macs, num: true, text: bytesColumn},
+    {title: 'instructions', of: c => c.instructions ?? null, num: true, text: v => v === null ? '–' : v.toLocaleString('en')},
+    {title: 'SQNR dB', of: c => sqnrOf(c), num: true, text: v => v === null ? '–' : v >= 999 ? 'exact' : v.toFixed(1)},
+    {title: 'constants', of: c => c.weights_bytes, num: true, text: bytesColumn},
+    {title: 'scratch', of: c => c.scratch_bytes, num: true, text: bytesColumn},
+    {title: 'arena', of: c => c.arena.reduce((s, a) => s + a[1], 0), num: true, text: bytesColumn,
+     hint: 'bytes of the arena that the call touches'},
+  ], 'calls'));
+}
+
+const nodeTable = sortable(nodes, [
+  {title: 'node', of: n => n.name, text: (v, n) => nodeLink(n, v)},
+  {title: 'became', of: n => n.became, text: v => el('span', null, dot(v), v)},
+  {title: 'operator', of: n => shortOp(n), text: v => el('code', null, v)},
+  {title: 'numbers', of: n => n.numeric},
+  {title: 'shape', of: n => n.shape ? shapeText(n.shape) : null},
+  {title: 'module', of: n => n.module, long: true},
+  {title: 'line', of: n => n.source, long: true},
+  {title: 'MACs', of: n => n.macs, num: true, text: bytesColumn},
+  {title: 'SQNR dB', of: n => n.sqnr_db, num: true, text: v => v === null ? '–' : v >= 999 ? 'exact' : v.toFixed(1)},
+  {title: 'into', of: n => n.into.join(', '), long: true},
+  {title: 'why', of: n => n.reason, long: true},
+], 'nodes');
+
+function precisionSection() {
+  const rows = details.values.filter(v => v.parts || v.dtype.startsWith('float')).map(v => ({
+    v, node: v.nodes.length && v.nodes[v.nodes.length - 1] >= 0 ? nodes[v.nodes[v.nodes.length - 1]] : null,
+    part: v.parts ? v.parts[0] : null, clipped: clippedShare(v)}));
+  return section('precision', 'Precision', 'Every value with its grid, and what calibration saw of it.', sortable(rows, [
+    {title: 'value', of: r => r.v.name, text: (v, r) => r.node ? nodeLink(r.node, v) : v},
+    {title: 'stored', of: r => r.v.stored ? r.v.dtype : 'within the kernel'},
+    {title: 'bits', of: r => r.v.bits ?? null, num: true},
+    {title: 'scale', of: r => r.part ? r.part.scale : null, num: true, text: realText},
+    {title: 'zero point', of: r => r.part ? r.part.zero_point : null, num: true},
+    {title: 'parts', of: r => r.v.parts ? r.v.parts.length : null, num: true},
+    {title: 'low', of: r => r.part ? r.part.low : null, num: true, text: realText},
+    {title: 'high', of: r => r.part ? r.part.high : null, num: true, text: realText},
+    {title: 'least seen', of: r => r.v.min ?? null, num: true, text: realText},
+    {title: 'most seen', of: r => r.v.max ?? null, num: true, text: realText},
+    {title: 'clipped %', of: r => r.clipped, num: true, text: v => v === null ? '–' : (100 * v).toFixed(3)},
+    {title: 'SQNR dB', of: r => r.node ? r.node.sqnr_db : null, num: true,
+     text: v => v === null ? '–' : v >= 999 ? 'exact' : v.toFixed(1)},
+    {title: 'pinned', of: r => r.v.pinned ? 'yes' : ''},
+  ], 'values'));
+}
+
+/* ---- accuracy and origin ----------------------------------------------------------------------- */
+
+function accuracySection() {
+  if (!verify)
+    return section('accuracy', 'Accuracy', null, el('div', {class: 'card'},
+      el('p', null, 'Nothing was measured on data of yours yet. This adds it here: SQNR of each call and output, ' +
+         'top-1 where labels are given, instructions per call on the simulated chip.'),
+      el('code', null, 'corten verify DIR -i test.npz --labels label --on qemu')));
+  const top = verify.top1, percent = v => (100 * v).toFixed(2) + ' %';
+  return section('accuracy', 'Accuracy', 'Measured by corten verify on ' + verify.samples + ' samples.', el('div', {class: 'card'}, facts(
+    ...verify.output_sqnr_db.map((db, k) => ['SQNR of output ' + k + (report.outputs[k] && report.outputs[k].name
+      ? ' (' + report.outputs[k].name + ')' : ''), dbText(db)]),
+    ['top-1, float', top ? percent(top.float) : null], ['top-1, integer', top ? percent(top.integer) : null],
+    ['agreement', top ? percent(top.agreement) : null],
+    ['host and chip', verify.bit_exact === null ? 'not compared (--on qemu does)'
+      : verify.bit_exact ? 'equal bit for bit' : 'DIFFER'],
+    ['instructions', verify.instructions ? verify.instructions.total.toLocaleString('en') + ' per inference' : null],
+    ['stack', verify.stack_bytes ? verify.stack_bytes.toLocaleString('en') + ' bytes' : null],
+    ['whole image', verify.image_flash_bytes ? verify.image_flash_bytes.toLocaleString('en') + ' bytes of flash, ' +
+      verify.image_ram_bytes.toLocaleString('en') + ' of RAM' : null])));
+}
+
+function originSection() {
+  const port = p => (p.name || '') + ': ' + p.dtype + ' ' + shapeText(p.shape) +
+    (p.scale === null ? '' : ', scale ' + p.scale + ', zero point ' + p.zero_point);
+  return section('origin', 'Inputs, outputs, origin', null, el('div', {class: 'card'}, facts(
+    ...report.inputs.map((p, k) => ['input ' + k, port(p)]), ...report.outputs.map((p, k) => ['output ' + k, port(p)]),
+    ['archive', report.model], ['SHA-256', report.model_sha256 ? el('code', null, report.model_sha256) : null],
+    ['target', report.target + ' (' + report.isa + ')'],
+    ['options', Object.entries(report.options).map(([k, v]) => k + ' ' + v).join(', ')],
+    ['seconds', Object.entries(report.seconds).map(([k, v]) => k + ' ' + v).join(', ')],
+    ['written by', 'Corten ' + report.corten])));
+}
+
+/* ---- start ------------------------------------------------------------------------------------- */
+
+function build() {
+  document.title = report.name + ' · Corten';
+  document.getElementById('head').append(el('h1', null, report.name),
+    el('div', {class: 'soft'}, 'int8 C for ' + report.target + ' (' + report.isa + ') · Corten ' + report.corten));
+  const sections = [
+    ['glance', 'At a glance', glance()],
+    ['run', 'The run', section('run', 'The run, call by call', 'From the first kernel call to the last. A click shows the node.',
+      el('div', {class: 'card'}, chart(width => lanes(width, live))), where())],
+    ['network', 'Network', section('network', 'The network',
+      'A box is what runs as one; its lines are the nodes of your model that went into it. Drag to move, ctrl and wheel (or a click first) to zoom.',
+      graphTools(), drawGraph())],
+    ['memory', 'Memory', memorySection()],
+    ['tables', 'Activations', tablesSection()],
+    ['calls', 'Calls', callsSection()],
+    ['nodes', 'Nodes', section('nodes', 'Nodes', 'Every node of the exported model, exactly once.', nodeTable)],
+    ['precision', 'Precision', precisionSection()],
+    ['accuracy', 'Accuracy', accuracySection()],
+    ['origin', 'Origin', originSection()],
+  ];
+  document.getElementById('nav').append(...sections.map(([id, title]) => el('a', {href: '#' + id}, title)));
+  document.getElementById('main').append(...sections.map(s => s[2]));
+}
+
+function redraw() {
+  drawn.forEach(draw => draw());
+}
+
+/* "#node=NAME" names a node to be shown. */
+function followHash() {
+  const match = /^#node=(.*)$/.exec(location.hash);
+  if (!match)
+    return;
+  const name = decodeURIComponent(match[1]), node = nodes.find(n => n.name === name);
+  if (node) {
+    document.getElementById('network').scrollIntoView();
+    selectNode(node);
+  }
+}
+
+build();
+redraw();
+showStart();
+followHash();
+let resizing = 0, widthBefore = innerWidth;
+addEventListener('resize', () => {
+  clearTimeout(resizing);
+  resizing = setTimeout(() => {
+    if (innerWidth !== widthBefore)
+      redraw();
+    widthBefore = innerWidth;
+  }, 120);
+});
+addEventListener('beforeprint', () => {
+  redraw();
+  fitAll();
+});
+addEventListener('hashchange', followHash);
+addEventListener('keydown', event => {
+  if (event.key === 'Escape' && !panel.hidden)
+    closePanel();
+  if (event.key === '/' && !/INPUT|SELECT/.test(document.activeElement.tagName)) {
+    event.preventDefault();
+    graph.searchInput.focus();
+  }
+});
+document.documentElement.dataset.ready = Math.round(performance.now());

@@ -1,0 +1,104 @@
+/* What is known of one node, beside the picture. */
+
+const panel = document.getElementById('panel');
+
+function facts(...pairs) {
+  const list = el('dl');
+  for (const [name, value] of pairs)
+    if (value !== null && value !== undefined && value !== '')
+      list.append(el('dt', null, name), el('dd', null, value));
+  return list;
+}
+
+function gridText(value) {
+  if (!value.parts)
+    return null;
+  if (value.parts.length > 1)
+    return value.parts.map(p => p.start + '…' + p.stop + ': ' + realText(p.scale) + ', ' + p.zero_point).join('; ');
+  const p = value.parts[0];
+  return 'scale ' + realText(p.scale) + ', zero point ' + p.zero_point;
+}
+
+function valueFacts(value, width) {
+  const part = value.parts && value.parts.length === 1 ? value.parts[0] : null;
+  const clipped = clippedShare(value);
+  return el('div', null, el('h3', null, 'Value ', el('code', null, value.name)),
+    facts(['stored', value.stored ? value.dtype + (value.bits && value.bits % 8 ? ', ' + value.bits + ' bits' : '')
+                                  : 'never: it lives within the kernel'],
+          ['shape', shapeText(value.shape)], ['grid', gridText(value)],
+          ['range', part ? realText(part.low) + ' … ' + realText(part.high) : null],
+          ['seen', value.min !== undefined ? realText(value.min) + ' … ' + realText(value.max) : null],
+          ['clipped', clipped === null ? null : (100 * clipped).toFixed(clipped && clipped < 0.001 ? 4 : 2) + ' %'],
+          ['equalized', value.equalized ? 'channels were made alike in size; numbers here include that' : null]),
+    value.bins ? histogram(value, width) : null,
+    value.bins ? el('p', {class: 'hint'}, 'Values seen in calibration, heights logarithmic. Shaded: the range that the grid can hold.') : null);
+}
+
+function callFacts(call) {
+  return el('div', null, el('h3', null, 'Call ', el('code', null, call.name)),
+    facts(['kernel', el('code', null, call.kernel)], ['MACs', call.macs ? call.macs.toLocaleString('en') : null],
+          ['instructions', call.instructions >= 0
+            ? call.instructions.toLocaleString('en') + (call.counted ? ' (counted on QEMU)' : ' (estimate)') : null],
+          ['SQNR', sqnrOf(call) === null ? null : dbText(sqnrOf(call))],
+          ['constants', call.weights_bytes.toLocaleString('en') + ' bytes'],
+          ['scratch', call.scratch_bytes ? call.scratch_bytes.toLocaleString('en') + ' bytes' : null],
+          ['arena', call.arena.map(([at, size]) => size.toLocaleString('en') + ' bytes at ' + at.toLocaleString('en')).join('; ')],
+          ['runs', stripOf(call)]));
+}
+
+function stripOf(call) {
+  const s = details.strips.find(s => call.index >= s.first && call.index < s.first + s.calls);
+  return s ? 'in a strip of ' + s.calls + ' calls, ' + s.rows + ' rows at a time' : null;
+}
+
+function linkList(list) {
+  const e = el('span');
+  list.forEach((n, i) => e.append(i ? ', ' : '', nodeLink(n)));
+  return list.length ? e : null;
+}
+
+function panelOf(node) {
+  const width = Math.min(356, innerWidth - 40);
+  const readers = nodes.filter(n => n.reads.includes(node.id));
+  return [
+    el('button', {class: 'close', onclick: closePanel, 'aria-label': 'close'}, '✕'),
+    el('h2', null, node.name),
+    el('p', null, badge(node.became), el('span', {class: 'soft'}, node.reason || fateMeaning[node.became])),
+    facts(['operator', el('code', null, node.op)], ['module', node.module],
+          ['line', node.source], ['numbers', node.numeric],
+          ['SQNR', node.sqnr_db === null ? null : dbText(node.sqnr_db)],
+          ['MACs', node.macs ? node.macs.toLocaleString('en') : null],
+          ['reads', linkList(node.reads.filter(r => r >= 0).map(r => nodes[r]))],
+          ['read by', linkList(readers)],
+          ['together with', node.group.nodes.length > 1
+            ? linkList(node.group.nodes.filter(n => n !== node)) : null]),
+    node.text ? el('pre', null, node.text.trim()) : null,
+    ...node.values.map(v => valueFacts(v, width)),
+    ...node.tables.map(t => tableFacts(t, width)),
+    ...node.calls.map(callFacts),
+  ];
+}
+
+function tableFacts(table, width) {
+  return el('div', null, el('h3', null, 'Table: ' + table.body.join(' · ')), tablePlot(table, width, 190),
+    el('p', {class: 'hint'}, table.entries + ' entries (thick) against the function (thin); at most ' +
+       tableError(table).toFixed(2) + ' steps of the output apart.'));
+}
+
+function selectNode(node) {
+  if (!node)
+    return;
+  panel.replaceChildren(...panelOf(node).filter(Boolean));
+  panel.hidden = false;
+  panel.scrollTop = 0;
+  tip.hidden = true;
+  markChosen(node);
+  showNode(node);
+  history.replaceState(null, '', '#node=' + encodeURIComponent(node.name));
+}
+
+function closePanel() {
+  panel.hidden = true;
+  markChosen(null);
+  history.replaceState(null, '', location.pathname + location.search);
+}
