@@ -88,7 +88,8 @@ typedef struct {        /* of a call, for whoever traces a model */
                 INT(output_zero_point) INT(clamp_min) INT(clamp_max) INT(gathered)
 
 /* As conv2d_s8 with groups = in_c: output channel c reads input channel c / (out_c / in_c).
- * weights [kernel_h][kernel_w][out_c]. */
+ * weights [kernel_h][kernel_w][out_c]. `turned` is for variants: set when the host found that to go
+ * down the columns is better, and packed the weights so. */
 #define CTN_DEPTHWISE_CONV2D_S8_FIELDS(REF, INT, INTS)                                             \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
@@ -98,7 +99,7 @@ typedef struct {        /* of a call, for whoever traces a model */
     REF(shift) REF(table) REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h)       \
         INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) \
             INT(pad_left) INT(dilation_h) INT(dilation_w) INT(input_zero_point)                    \
-                INT(output_zero_point) INT(clamp_min) INT(clamp_max)
+                INT(output_zero_point) INT(clamp_min) INT(clamp_max) INT(turned)
 
 /* The same with weights of 4 bits, two a byte in their order, the first in the low bits: -7..7. */
 #define CTN_CONV2D_S8W4_FIELDS(REF, INT, INTS) CTN_CONV2D_S8_FIELDS(REF, INT, INTS)

@@ -6,9 +6,8 @@ void ctn_taps_axes(const CtnDepthwiseConv2dS8Args *a, CtnTapsAxis *line, CtnTaps
                           a->pad_top, a->dilation_h, a->in_w * a->in_c, a->out_w * a->out_c};
     CtnTapsAxis width = {a->in_w,     a->out_w,      a->kernel_w, a->stride_w,
                          a->pad_left, a->dilation_w, a->in_c,     a->out_c};
-    int turned = ctn_taps_turned(a);
-    *line = turned ? width : height;
-    *run = turned ? height : width;
+    *line = a->turned ? width : height;
+    *run = a->turned ? height : width;
 }
 
 /* Padding in place of the activations that were read where there is none. */

@@ -4,8 +4,8 @@
  * of four positions a strip of them is made, [lines][taps of a run][2], padding included, so that
  * all taps of an output follow each other, and the next line's output starts some lines on.
  *
- * Runs go along the width, or along the height where that leaves fewer positions over; "line" is
- * the other direction, which must not be dilated. */
+ * Runs go along the width, or along the height if `turned` is set; "line" is the other direction,
+ * which must not be dilated. */
 #ifndef CTN_TAPS_H
 #define CTN_TAPS_H
 
@@ -45,14 +45,6 @@ typedef struct {
     /* All channels of a block, its output that of the first: calls ctn_taps_expand for each. */
     void (*run)(CtnTaps *taps, void *user);
 } CtnTapsLevel;
-
-/* Do runs go along the height? */
-static inline int ctn_taps_turned(const CtnDepthwiseConv2dS8Args *a) {
-    if (a->dilation_h > 1 || a->dilation_w > 1)
-        return a->dilation_h > 1;
-    /* (left over in height) / height < (left over in width) / width */
-    return (-a->out_h & 3) * a->out_w < (-a->out_w & 3) * a->out_h;
-}
 
 /* Output lines of a strip. */
 static inline int32_t ctn_taps_lines(const CtnTapsAxis *line, const CtnTapsAxis *run) {

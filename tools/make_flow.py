@@ -56,6 +56,21 @@ class Several(nn.Module):
         return a, b
 
 
+class Narrow(nn.Module):
+    """Strips, the rows of which are no whole number of any kernel's blocks of pixels."""
+
+    def __init__(self):
+        super().__init__()
+        layers = []
+        for wide, out, kernel in ((8, 40, 3), (40, 40, 5), (40, 8, 3)):
+            layers += [nn.Conv2d(wide, wide, kernel, padding=kernel // 2, groups=wide), nn.ReLU()]
+            layers += [nn.Conv2d(wide, out, 1), nn.ReLU()]
+        self.layers = nn.Sequential(*layers)
+
+    def forward(self, x):
+        return self.layers(x)
+
+
 def cases():
     """(name, module, samples)"""
     normal = lambda *shape: pains.normal(*shape)()  # noqa: E731
@@ -66,6 +81,7 @@ def cases():
     yield "several_faults", Several(), [(normal(1, 4, 4),) for _ in range(2)]
     conv = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
     yield "image", conv, [(torch.rand(1, 3, 8, 8),) for _ in range(4)]
+    yield "narrow", Narrow(), [(normal(1, 8, 13, 5),) for _ in range(4)]
 
 
 def odd():

@@ -27,10 +27,18 @@ static bool strips_fit(const Call *call, int64_t most_taps) {
            k.depth <= most_taps && columns_fit(&k);
 }
 
+/* Should runs go along the height? */
+static bool turning_pays(const CtnDepthwiseConv2dS8Args *a) {
+    if (a->dilation_h > 1 || a->dilation_w > 1)
+        return a->dilation_h > 1;
+    /* (left over in height) / height < (left over in width) / width */
+    return (-a->out_h & 3) * a->out_w < (-a->out_w & 3) * a->out_h;
+}
+
 /* The weight of a tap in the order of the strip. */
 static int8_t weight_at(const CtnDepthwiseConv2dS8Args *a, const Columns *k, int64_t channel,
                         int64_t tap) {
-    if (ctn_taps_turned(a))
+    if (a->turned)
         tap = tap % a->kernel_h * a->kernel_w + tap / a->kernel_h;
     return k->weights[channel * k->channel_step + tap * k->depth_step];
 }
@@ -63,13 +71,15 @@ void pack_depthwise_strips(C *c, Graph *g, Call *call) {
     (void)g;
     Columns k;
     Factor f;
+    CtnDepthwiseConv2dS8Args *a = call->args;
     depthwise_columns(call, &k);
+    a->turned = turning_pays(a);
     int64_t bytes = k.channels * (k.depth + CTN_TAPS_CHANNEL);
     int8_t *stream = c_alloc(c, (size_t)bytes), *to = stream;
     for (int64_t channel = 0; channel < k.channels; channel++) {
         column_factor(&k, channel, 0, &f);
         for (int64_t tap = 0; tap < k.depth; tap++)
-            *to++ = weight_at(call->args, &k, channel, tap);
+            *to++ = weight_at(a, &k, channel, tap);
         to = put_word(to, 2 * f.bias);
         to = put_word(to, f.multiplier);
         *to++ = (int8_t)(f.right_shift - 1);
@@ -85,10 +95,11 @@ bool depthwise_words(const Call *call) {
 
 void pack_depthwise_words(C *c, Graph *g, Call *call) {
     (void)g;
-    const CtnDepthwiseConv2dS8Args *a = call->args;
+    CtnDepthwiseConv2dS8Args *a = call->args;
     Columns k;
     Factor f;
     depthwise_columns(call, &k);
+    a->turned = turning_pays(a);
     bool narrow = columns_are_narrow(&k);
     int64_t bytes = 4 + k.channels * (CTN_TAPS_FACTORS + k.depth);
     uint8_t *stream = c_alloc(c, (size_t)bytes), *to = put_bytes(stream, narrow, 4);
