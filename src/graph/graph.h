@@ -144,7 +144,8 @@ struct Value {
     Array *initial;     /* of a state's value before a run: what it holds before the first one
                            (NULL: zeros); it is no constant */
     Grid *grid;         /* quantization; NULL: not (yet) quantized */
-    Observed *observed; /* NULL before calibrate */
+    Observed *observed; /* NULL before calibrate, and behind quantize, which leaves it as */
+    Observed *seen;     /* what the report shows; it is no part of the text form */
     int bits;           /* 8 or 16 if asked for by --precision; 0: quantize decides */
     int factor_axis;    /* pass equalize made the channels along this axis larger than the */
     int factor_count;   /* model's own, each by its factor; 0: it did not */

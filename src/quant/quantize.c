@@ -593,10 +593,12 @@ static void give_grids(Sets *s) {
                 give_grid(s, n->out[k]);
 }
 
-/* What calibration has seen is in the grids and integers now. */
+/* What calibration has seen is in the grids and integers now; only the report shows it. */
 static void forget_calibration(Graph *g) {
-    for (int i = 0; i < g->value_count; i++)
+    for (int i = 0; i < g->value_count; i++) {
+        g->value[i]->seen = g->value[i]->observed;
         g->value[i]->observed = NULL;
+    }
     for (Node *n = g->first; n; n = n->next)
         n->patches = NULL;
 }

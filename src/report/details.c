@@ -113,8 +113,8 @@ static json_t *value_json(const Value *v, json_t *nodes) {
         json_object_set_new(o, "equalized", json_true());
     if (v->grid)
         add_grid(o, v->grid);
-    if (v->observed)
-        add_observed(o, v->observed);
+    if (v->seen)
+        add_observed(o, v->seen);
     return o;
 }
 

@@ -40,11 +40,18 @@ function drawRow(node, k) {
   return row;
 }
 
+/* What a box is from afar: float above all, then what computes. */
+function mainFate(group) {
+  return ['float', 'kernel', 'table', 'moved', 'fused', 'folded'].find(f =>
+    group.nodes.some(n => n.became === f)) || 'removed';
+}
+
 function drawBox(place) {
   const g = place.group, left = place.x - place.width / 2, top = place.y - place.height / 2;
   const box = sv('g', {
     class: 'box' + (g.port ? ' port' : ''),
     transform: 'translate(' + left.toFixed(1) + ' ' + top.toFixed(1) + ')',
+    style: '--fate: var(--' + (g.port ? 'soft' : mainFate(g)) + ')',
   }, sv('rect', {width: place.width, height: place.height, rx: 7}),
      sv('rect', {class: 'heat', width: place.width, height: place.height, rx: 7, 'fill-opacity': 0}));
   if (g.port)

@@ -117,8 +117,9 @@ function orderLayers(layers) {
 }
 
 /* x of a layer: nearest, in least squares, to the means of its neighbours, in the given order and
- * without overlap (pools of adjacent violators, after the widths are taken out). */
-function placeLayer(layer, sides) {
+ * without overlap (pools of adjacent violators, after the widths are taken out). Lanes look only
+ * back, so that a sweep carries them straight on. */
+function placeLayer(layer, back, sides) {
   let offset = 0;
   const pools = [];
   layer.forEach((p, i) => {
@@ -128,9 +129,9 @@ function placeLayer(layer, sides) {
     }
     p.offset = offset;
     let sum = 0, weight = 0;
-    for (const side of sides)
+    for (const side of p.group ? sides : [back])
       for (const q of p[side]) {
-        const w = !p.group && !q.group ? 8 : p.group && q.group ? 2 : 1;
+        const w = !p.group && !q.group ? 16 : p.group && q.group ? 2 : 1;
         sum += w * q.x;
         weight += w;
       }
@@ -162,12 +163,12 @@ function placeAll(layers) {
     for (const p of layer)
       p.x -= x / 2;
   }
-  for (let round = 0; round < 8; round++) {
+  for (let round = 0; round < 12; round++) {
     const both = round > 3 ? ['up', 'down'] : null;
     for (let l = 1; l < layers.length; l++)
-      placeLayer(layers[l], both || ['up']);
+      placeLayer(layers[l], 'up', both || ['up']);
     for (let l = layers.length - 2; l >= 0; l--)
-      placeLayer(layers[l], both || ['down']);
+      placeLayer(layers[l], 'down', both || ['down']);
   }
   let y = 0;
   for (const layer of layers) {

@@ -17,9 +17,10 @@ function accuracyTile() {
       top ? 'top-1; float ' + (100 * top.float).toFixed(2) + ' %' : 'SQNR against float',
       top ? 'SQNR ' + dbs : null, verify.samples + ' samples, by corten verify');
   }
-  const known = report.output_sqnr_db;
-  if (known)
-    return tile('Accuracy', [].concat(known).map(dbText).join(', '), 'SQNR of the outputs');
+  const known = report.outputs.filter(o => o.sqnr_db !== null && o.sqnr_db !== undefined);
+  if (known.length)
+    return tile('Accuracy', known.map(o => dbText(o.sqnr_db)).join(', '),
+                'SQNR of the outputs on calibration data');
   return tile('Accuracy', '–', 'not measured yet:', el('code', null, 'corten verify DIR -i DATA'));
 }
 
