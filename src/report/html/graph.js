@@ -233,7 +233,7 @@ function drawGraph() {
     el('button', {onclick: showStart, title: 'back to the inputs'}, 'start'),
     el('button', {onclick: () => document.fullscreenElement ? document.exitFullscreen()
       : document.documentElement.requestFullscreen && graph.frame.requestFullscreen(),
-                  title: 'whole screen'}, '⛶')));
+                  title: 'whole screen'}, 'full')));
   listenToPointers(svg);
   return graph.frame;
 }
