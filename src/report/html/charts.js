@@ -14,6 +14,11 @@ function tickText(t) {
   return Number(t.toPrecision(4)).toString();
 }
 
+/* The view box lets the printer give it another size. */
+function picture(width, height, label) {
+  return sv('svg', {width, height, viewBox: '0 0 ' + width + ' ' + height, role: 'img', 'aria-label': label});
+}
+
 /* ---- histogram with the chosen range ---------------------------------------------------------- */
 
 function histogram(value, width) {
@@ -23,7 +28,7 @@ function histogram(value, width) {
   const x1 = Math.max(low + step * counts.length, part ? part.high : 0);
   const x = v => 4 + (width - 8) * (v - x0) / (x1 - x0 || 1);
   const most = Math.log1p(Math.max(...counts));
-  const svg = sv('svg', {width, height, role: 'img', 'aria-label': 'histogram of the values'});
+  const svg = picture(width, height, 'histogram of the values');
   if (part)
     svg.append(sv('rect', {x: x(part.low), y: 2, width: Math.max(1, x(part.high) - x(part.low)),
                            height: base - 2, style: 'fill: var(--fused)', 'fill-opacity': 0.14}));
@@ -73,7 +78,7 @@ function tablePlot(table, width, height) {
   const y0 = Math.min(...ys), y1 = Math.max(...ys), x0 = points[0][0], x1 = points[points.length - 1][0];
   const x = v => 34 + (width - 40) * (v - x0) / (x1 - x0 || 1);
   const y = v => 6 + (height - 26) * (y1 - v) / (y1 - y0 || 1);
-  const svg = sv('svg', {width, height, role: 'img', 'aria-label': 'table ' + table.name});
+  const svg = picture(width, height, 'table ' + table.name);
   for (const t of ticks(y0, y1, 4))
     svg.append(sv('line', {class: 'axis', x1: 34, x2: width - 4, y1: y(t), y2: y(t)}),
                sv('text', {x: 30, y: y(t) + 4, 'text-anchor': 'end'}, tickText(t)));
@@ -126,7 +131,7 @@ function timeline(width, peak) {
   const moments = report.calls.length + 2, height = 330, left = 58, base = height - 22;
   const top = Math.max(report.arena_bytes, ...details.buffers.map(b => b.offset + b.bytes), 1);
   const x = m => left + (width - left - 6) * m / moments, y = v => base - (base - 10) * v / top;
-  const svg = sv('svg', {width, height, role: 'img', 'aria-label': 'buffers over the calls'});
+  const svg = picture(width, height, 'buffers over the calls');
   for (const t of ticks(0, top / 1024, 6))
     if (t * 1024 <= top)
       svg.append(sv('line', {class: 'axis', x1: left, x2: width, y1: y(t * 1024), y2: y(t * 1024)}),
@@ -162,7 +167,7 @@ function lanes(width, live) {
     {name: 'SQNR', colour: 'float', of: c => sqnrOf(c), text: dbText, low: true},
   ].filter(k => !k.low || calls.some(c => k.of(c) !== null));
   const lane = 62, gap = 16, height = kinds.length * (lane + gap) + 6;
-  const svg = sv('svg', {width, height, role: 'img', 'aria-label': 'the run, call by call'});
+  const svg = picture(width, height, 'the run, call by call');
   kinds.forEach((kind, k) => {
     const base = k * (lane + gap) + lane + 8, most = Math.max(1e-9, ...calls.map(c => kind.low ? Math.min(60, kind.of(c) || 0) : kind.of(c)));
     svg.append(sv('text', {x: 0, y: base - lane + 14, style: 'fill: var(--ink); font-weight: 600'}, kind.name),

@@ -107,6 +107,20 @@ function showNode(node) {
   moveTo(scale, (width - side) / 2 - scale * p.x, height / 2 - scale * p.y);
 }
 
+/* On paper all of it is shown, as large as the paper allows. */
+function fitPaper() {
+  const p = graph.picture, svg = graph.layer.parentNode;
+  graph.before = [graph.scale, graph.x, graph.y];
+  moveTo(1, 0, 0);
+  graph.layer.classList.toggle('far', p.height > 2600);
+  svg.setAttribute('viewBox', '-10 -10 ' + (p.width + 20) + ' ' + (p.height + 20));
+}
+
+function leavePaper() {
+  graph.layer.parentNode.removeAttribute('viewBox');
+  moveTo(...graph.before);
+}
+
 /* ---- pointers ---------------------------------------------------------------------------------- */
 
 function listenToPointers(svg) {
@@ -197,16 +211,12 @@ const colourings = {
 
 function colour(name) {
   const weigh = colourings[name];
-  const weights = picture().places.filter(p => p.group).map(p =>
+  const weights = graph.picture.places.filter(p => p.group).map(p =>
     [p.group, weigh ? Math.max(0, ...p.group.nodes.map(weigh)) : 0]);
   const largest = name.startsWith('lost') ? 1 : Math.max(1e-9, ...weights.map(([, w]) => w));
   for (const [group, weight] of weights)
     graph.boxOf.get(group.index).querySelector('.heat')
       .setAttribute('fill-opacity', (0.75 * Math.sqrt(weight / largest)).toFixed(3));
-}
-
-function picture() {
-  return graph.picture;
 }
 
 /* ---- the section ------------------------------------------------------------------------------- */

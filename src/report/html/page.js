@@ -301,10 +301,8 @@ addEventListener('resize', () => {
     widthBefore = innerWidth;
   }, 120);
 });
-addEventListener('beforeprint', () => {
-  redraw();
-  fitAll();
-});
+addEventListener('beforeprint', fitPaper);
+addEventListener('afterprint', leavePaper);
 addEventListener('hashchange', followHash);
 addEventListener('keydown', event => {
   if (event.key === 'Escape' && !panel.hidden)
