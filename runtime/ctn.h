@@ -47,7 +47,7 @@ typedef uint32_t CtnRef; /* region in the top 4 bits, byte offset (below 2^28) i
 #define CTN_NONE 0xffffffffu /* an optional operand that is absent */
 
 typedef struct {
-    uint8_t *base[CTN_REGIONS]; /* each 16-byte aligned; CTN_WEIGHTS is never written */
+    uint8_t *base[CTN_REGIONS]; /* 16-byte aligned; the weights, never written, to 4 */
 } CtnFrame;
 
 static inline void *ctn_at(const CtnFrame *frame, CtnRef ref) {

@@ -51,11 +51,12 @@ static int constants_in_order(C *c, const Graph *g, Buffer ***out) {
     return kept;
 }
 
-static void add_member(Text *t, const Buffer *b) {
-    int size = dtype_size(b->element);
+/* The first member aligns the struct as all constants are: objects then meet without a gap. */
+static void add_member(Text *t, const Buffer *b, bool is_first) {
+    int size = dtype_size(b->element), align = is_first ? CONSTANTS_ALIGN : b->align;
     text_add(t, "    ");
-    if (b->align > size)
-        text_add(t, "CTN_ALIGN(%d) ", b->align);
+    if (align > size)
+        text_add(t, "CTN_ALIGN(%d) ", align);
     text_add(t, "%s %s[%lld];\n", c_type_name(b->element), b->name, (long long)(b->bytes / size));
 }
 
@@ -113,13 +114,13 @@ static void add_weights(Text *t, C *c, const Graph *g, const char *upper) {
         return;
     text_add(t, "typedef struct {\n");
     for (int i = 0; i < count; i++)
-        add_member(t, constant[i]);
+        add_member(t, constant[i], i == 0);
     text_add(t, "} Weights;\n\n");
     text_add(
         t, "CTN_ASSERT(sizeof(Weights) == %lld, \"constants must lie as they were planned\");\n\n",
         (long long)g->weights_bytes);
     text_add(t, "#ifndef %s_WEIGHTS_SECTION\n#define %s_WEIGHTS_SECTION\n#endif\n", upper, upper);
-    text_add(t, "%s_WEIGHTS_SECTION static const CTN_ALIGN(16) Weights weights = {\n", upper);
+    text_add(t, "%s_WEIGHTS_SECTION static const Weights weights = {\n", upper);
     for (int i = 0; i < count; i++)
         add_numbers(t, constant[i]);
     text_add(t, "};\n\n");
@@ -187,12 +188,47 @@ static void add_call_comment(Text *t, C *c, const Graph *g, const Call *call) {
 
 static void add_call(Text *t, C *c, const Graph *g, const Call *call) {
     const Kernel *k = kernel_at(call->kernel);
+    text_add(t, "    ");
     add_call_comment(t, c, g, call);
-    text_add(t, "static const %s call%d = {\n        ", k->args_type, call->index);
+    text_add(t, "    .call%d = {\n        ", call->index);
     int column = 8;
     for (int i = 0; i < k->field_count; i++)
         add_item(t, &column, field_text(c, g, call, &k->field[i]));
-    text_add(t, "\n};\n\n");
+    text_add(t, "\n    },\n");
+}
+
+static void add_steps(Text *t, C *c, const Strip *s) {
+    text_add(t, "    .steps%d = {\n", s->first->index);
+    for (int k = 0; k < s->run_count; k++) {
+        text_add(t, "        {");
+        int column = 8;
+        for (int i = 0; i < 1 + s->width; i++)
+            add_item(t, &column, c_format(c, "%d", s->run[k * (1 + s->width) + i]));
+        text_add(t, "},\n");
+    }
+    text_add(t, "    },\n");
+}
+
+/* All in one object: how several would lie beside each other is the compiler's affair. */
+static void add_calls(Text *t, C *c, const Graph *g) {
+    if (!g->first_call)
+        return;
+    text_add(t, "/* What kernels are given, and the steps of strips. */\ntypedef struct {\n");
+    for (const Call *call = g->first_call; call; call = call->next)
+        if (call == g->first_call)
+            text_add(t, "    CTN_ALIGN(%d) %s call%d;\n", CONSTANTS_ALIGN,
+                     kernel_at(call->kernel)->args_type, call->index);
+        else
+            text_add(t, "    %s call%d;\n", kernel_at(call->kernel)->args_type, call->index);
+    for (int i = 0; i < g->strip_count; i++)
+        text_add(t, "    int32_t steps%d[%d][%d];\n", g->strip[i].first->index,
+                 g->strip[i].run_count, 1 + g->strip[i].width);
+    text_add(t, "} Calls;\n\nstatic const Calls calls = {\n");
+    for (const Call *call = g->first_call; call; call = call->next)
+        add_call(t, c, g, call);
+    for (int i = 0; i < g->strip_count; i++)
+        add_steps(t, c, &g->strip[i]);
+    text_add(t, "};\n\n");
 }
 
 /* ---- strips -------------------------------------------------------------------------------- */
@@ -217,55 +253,73 @@ static bool is_reference(const Call *call, int offset) {
     return false;
 }
 
+/* The variable of a reference that walks through a whole value. */
+static const char *walk_name(C *c, const StripItem *item, int patch) {
+    return c_format(c, "%s%d_at", field_at(c, item->call, item->patch[patch]), item->call->index);
+}
+
 static void add_item_code(Text *t, C *c, const StripItem *item, int at) {
     if (!item->call) {
         text_add(t,
-                 "        if (v[%d])\n            ctn_move(&(CtnMoveArgs){.output = (CtnRef)v[%d], "
-                 ".input = (CtnRef)v[%d], .count = v[%d]}, frame);\n",
+                 "            if (v[%d])\n"
+                 "                ctn_move(&(CtnMoveArgs){.output = (CtnRef)v[%d],\n"
+                 "                                        .input = (CtnRef)v[%d],\n"
+                 "                                        .count = v[%d]},\n"
+                 "                         frame);\n",
                  at, at + 1, at + 2, at);
         return;
     }
     int call = item->call->index;
-    text_add(t, "        if (v[%d]) {\n", at);
-    for (int i = 0; i < item->patch_count; i++)
-        text_add(t, "            a%d.%s = %sv[%d];\n", call,
-                 field_at(c, item->call, item->patch[i]),
-                 is_reference(item->call, item->patch[i]) ? "(CtnRef)" : "", at + 1 + i);
-    text_add(t, "            %s(&a%d, frame);\n        }\n", item->call->variant->symbol, call);
+    text_add(t, "            if (v[%d]) {\n", at);
+    for (int i = 0; i < item->patch_count; i++) {
+        text_add(t, "                a%d.%s = ", call, field_at(c, item->call, item->patch[i]));
+        if (item->walks[i])
+            text_add(t, "%s;\n                %s += (CtnRef)v[%d];\n", walk_name(c, item, i),
+                     walk_name(c, item, i), at + 1 + i);
+        else
+            text_add(t, "%sv[%d];\n", is_reference(item->call, item->patch[i]) ? "(CtnRef)" : "",
+                     at + 1 + i);
+    }
+    text_add(t, "                %s(&a%d, frame);\n            }\n", item->call->variant->symbol,
+             call);
 }
 
-/* A strip as a function: a table of steps, and what each does. */
+static void add_walks(Text *t, C *c, const Strip *s) {
+    for (int i = 0; i < s->item_count; i++)
+        for (int k = 0; k < s->item[i].patch_count; k++) {
+            uint32_t start = (uint32_t)s->item[i].start[k];
+            if (s->item[i].walks[k])
+                text_add(t, "    CtnRef %s = CTN_REF(%s, %u);\n", walk_name(c, &s->item[i], k),
+                         region_name((int)(start >> 28)), start & 0x0fffffffu);
+        }
+}
+
+/* A strip as a function over its table of steps: how often, and what each item does. */
 static void add_strip(Text *t, C *c, const Strip *s) {
     text_add(t,
              "/* Calls %d to %d, %d rows of the last one's output at a time: each reads what it\n"
              " * needs of the rows that the one before it has just made. */\n",
              s->first->index, s->last->index, s->rows);
     text_add(t, "static void strip%d(const CtnFrame *frame) {\n", s->first->index);
-    text_add(t, "    static const int32_t step[%d][%d] = {\n", s->step_count, s->width);
-    for (int k = 0; k < s->step_count; k++) {
-        text_add(t, "        {");
-        int column = 8;
-        for (int i = 0; i < s->width; i++)
-            add_item(t, &column, c_format(c, "%d", s->value[k * s->width + i]));
-        text_add(t, "},\n");
-    }
-    text_add(t, "    };\n");
     for (int i = 0; i < s->item_count; i++) /* steps write over the same fields each time */
         if (s->item[i].call)
-            text_add(t, "    %s a%d = call%d;\n", kernel_at(s->item[i].call->kernel)->args_type,
-                     s->item[i].call->index, s->item[i].call->index);
-    text_add(t, "    for (int32_t i = 0; i < %d; i++) {\n", s->step_count);
-    text_add(t, "        const int32_t *v = step[i];\n");
-    for (int i = 0, at = 0; i < s->item_count; at += 1 + s->item[i].patch_count, i++)
+            text_add(t, "    %s a%d = calls.call%d;\n",
+                     kernel_at(s->item[i].call->kernel)->args_type, s->item[i].call->index,
+                     s->item[i].call->index);
+    add_walks(t, c, s);
+    text_add(t, "    for (int32_t i = 0; i < %d; i++) {\n", s->run_count);
+    text_add(t, "        const int32_t *v = calls.steps%d[i];\n", s->first->index);
+    text_add(t, "        for (int32_t times = v[0]; times > 0; times--) {\n");
+    for (int i = 0, at = 1; i < s->item_count; at += 1 + s->item[i].patch_count, i++)
         add_item_code(t, c, &s->item[i], at);
-    text_add(t, "    }\n}\n\n");
+    text_add(t, "        }\n    }\n}\n\n");
 }
 
 /* What a call is in the source; NULL where the strip that it belongs to ends later. */
 static const char *call_text(C *c, const Graph *g, const Call *call) {
     const Strip *s = strip_of(g, call);
     if (!s)
-        return c_format(c, "TRACED(%d, %s(&call%d, &self->frame)); /* %s */", call->index,
+        return c_format(c, "TRACED(%d, %s(&calls.call%d, &self->frame)); /* %s */", call->index,
                         call->variant->symbol, call->index, comment_text(c, call->name));
     if (call == s->last)
         return c_format(c, "TRACED(%d, strip%d(&self->frame)); /* to %s */", call->index,
@@ -273,16 +327,15 @@ static const char *call_text(C *c, const Graph *g, const Call *call) {
     return NULL;
 }
 
+/* Not a switch: for ARMv6-M its jump table would be constants that nobody counts. */
 static void add_dispatch(Text *t, C *c, const Graph *g) {
     text_add(t, "void %s_call(const %s_t *self, int k) {\n", g->name, g->name);
     if (!g->first_call)
-        text_add(t, "    (void)self; /* nothing to compute */\n");
-    text_add(t, "    switch (k) {\n");
+        text_add(t, "    (void)self; /* nothing to compute */\n    (void)k;\n");
     for (const Call *call = g->first_call; call; call = call->next)
         if (call_text(c, g, call))
-            text_add(t, "    case %d:\n        %s\n        break;\n", call->index,
-                     call_text(c, g, call));
-    text_add(t, "    default:\n        break;\n    }\n}\n\n");
+            text_add(t, "    if (k == %d)\n        %s\n", call->index, call_text(c, g, call));
+    text_add(t, "}\n\n");
     text_add(t, "void %s_run(%s_t *self) {\n", g->name, g->name);
     for (const Call *call = g->first_call; call; call = call->next)
         if (call_text(c, g, call))
@@ -290,7 +343,7 @@ static void add_dispatch(Text *t, C *c, const Graph *g) {
     text_add(t, "    self->next_call = 0;\n}\n\n");
 }
 
-/* A step passes over calls that a later one does the work of. */
+/* A step passes over calls that the one that ends their strip does the work of. */
 static void add_step(Text *t, const Graph *g, const char *upper) {
     text_add(t, "int %s_step(%s_t *self) {\n", g->name, g->name);
     for (int i = 0; i < g->strip_count; i++)
@@ -351,22 +404,14 @@ static void add_call_infos(Text *t, C *c, const Graph *g, const char *upper) {
 
 /* ---- set-up -------------------------------------------------------------------------------- */
 
-/* What a state holds before the first run; NULL if that is all zeros. */
-static const Array *initial_state(const State *s) {
-    const Array *a = s->before->initial;
-    for (int64_t k = 0; a && k < array_bytes(a); k++)
-        if (((const char *)a->data)[k] != 0)
-            return a;
-    return NULL;
-}
-
 static void add_reset(Text *t, C *c, const Graph *g) {
     for (int i = 0; i < g->state_count; i++) {
-        const Array *a = initial_state(&g->state[i]);
+        const Array *a = state_initial(&g->state[i]);
         if (!a)
             continue;
-        text_add(t, "static const %s initial%d[%lld] = {\n        ", c_type_name(a->dtype), i,
-                 (long long)array_count(a));
+        text_add(t, "static const CTN_ALIGN(%d) %s initial%d[%lld] = {\n        ", CONSTANTS_ALIGN,
+                 c_type_name(a->dtype), i,
+                 (long long)(align_up(array_bytes(a), CONSTANTS_ALIGN) / dtype_size(a->dtype)));
         add_array(t, a);
         text_add(t, "\n};\n\n");
     }
@@ -380,7 +425,7 @@ static void add_reset(Text *t, C *c, const Graph *g) {
                  comment_text(c, g->state[i].fqn ? g->state[i].fqn : v->name));
         text_add(t, "        self->frame.base[CTN_STATE][%lldu + i] = ",
                  (long long)(v->buffer->offset + v->buffer_offset));
-        if (initial_state(&g->state[i]))
+        if (state_initial(&g->state[i]))
             text_add(t, "((const uint8_t *)initial%d)[i];\n", i);
         else
             text_add(t, "0;\n");
@@ -419,8 +464,7 @@ const char *c_source(C *c, const Graph *g, const Options *o) {
     add_weights(&t, c, g, upper);
     if (has_weights)
         text_add(&t, "#define WEIGHT(member) CTN_REF(CTN_WEIGHTS, offsetof(Weights, member))\n\n");
-    for (const Call *call = g->first_call; call; call = call->next)
-        add_call(&t, c, g, call);
+    add_calls(&t, c, g);
     add_reset(&t, c, g);
     add_init(&t, g, upper, has_weights);
     for (int i = 0; i < g->strip_count; i++)

@@ -278,6 +278,8 @@ struct Graph {
     int64_t input_bytes; /* of inputs outside of the arena */
     const char *peak_node;
     double *output_sqnr_db; /* by output, of the calibration samples; NULL: not measured */
+    int moment_count; /* PLANNED: bytes of the arena that live at 0 (inputs are written), k + 1 */
+    int64_t *live;    /* (call k) and moment_count - 1 (outputs are read) */
 };
 
 Graph *graph_new(C *c, const char *name);
@@ -484,6 +486,7 @@ struct Buffer {
     int64_t bytes;
     int align;
     const void *data; /* constants */
+    int64_t biases, factors; /* packed weights: bytes that are biases, multipliers and shifts */
     int region;       /* CtnRegion, after plan */
     int64_t offset;
     int first_call, last_call; /* lifetime, filled by plan */

@@ -1,6 +1,7 @@
 /* Lower: every node becomes calls of kernels, in order, each in the best variant of the CPU.
  * Needs orders (layout.c). Gives STAGE_LOWERED: calls with references to buffers. */
 #include "lower/float.h"
+#include "lower/memory.h"
 #include "lower/movement.h"
 #include "quant/quant.h"
 
@@ -76,6 +77,25 @@ static void settle_states(C *c, Graph *g) {
     }
 }
 
+/* Packed constants hold what had buffers of its own before: an int32 sum for each factor, for the
+ * input's zero point is folded in, and the factors. */
+static void pack_call(C *c, Graph *g, Call *call) {
+    int64_t factors = 0, channels = 0;
+    const CallRef *weights = call_ref_named(call, "weights");
+    const Buffer *before = weights ? weights->buffer : NULL;
+    for (int r = 0; r < call->ref_count; r++)
+        if (constant_role(call, &call->ref[r]) == CONSTANT_FACTORS)
+            factors += call->ref[r].buffer->bytes;
+    const CallRef *multiplier = call_ref_named(call, "multiplier");
+    channels = multiplier ? multiplier->buffer->bytes / 4 : 0;
+    call->variant->pack(c, g, call);
+    weights = call_ref_named(call, "weights");
+    if (!weights || weights->buffer == before || call_ref_named(call, "multiplier"))
+        return;
+    weights->buffer->biases = 4 * channels;
+    weights->buffer->factors = factors;
+}
+
 void pass_lower(C *c, Graph *g, const Options *o) {
     report_refusals(c, g); /* together with what is refused here */
     for (Node *n = g->first, *next; n; n = next) {
@@ -95,7 +115,7 @@ void pass_lower(C *c, Graph *g, const Options *o) {
     settle_states(c, g);
     for (Call *call = g->first_call; call; call = call->next) {
         call->variant = variant_choose(call, o->isa);
-        call->variant->pack(c, g, call);
+        pack_call(c, g, call);
     }
     diag_stop_if_errors(c);
 }

@@ -101,4 +101,27 @@ void lower_copy_whole(C *c, Graph *g, Node *n, Value *in, Value *out, int64_t ou
 /* Fills lifetimes, offsets, sizes of regions, the lower bound and the refs of all calls. */
 void plan_memory(C *c, Graph *g, const Options *o);
 
+/* ---- what a planned graph will need -------------------------------------------------------- */
+
+/* Bytes of a model's image. `rodata` is the sum of what stands between `weights` and `initial`:
+ * the constants of <name>.o to the byte. */
+typedef struct {
+    int64_t arena, state, inputs;     /* inputs: those outside of the arena */
+    int64_t scratch;                  /* of the arena: the largest that one call needs */
+    int64_t weights;                  /* with the zeros that packing adds */
+    int64_t biases, factors;          /* factors: multipliers and shifts */
+    int64_t tables, numbers, padding; /* numbers: indices, programs, other constants */
+    int64_t calls;                    /* argument structs */
+    int64_t steps;                    /* tables of strips */
+    int64_t initial;                  /* states before the first run, unless zero */
+    int64_t rodata;
+} Totals;
+
+Totals plan_totals(const Graph *g);
+
+/* Instructions of a call in one run of the model, estimated from its sizes by its kernel's row in
+ * the table of measured ones; NAN if there is none. For a call of a strip: of all of its parts. */
+double call_instructions(const Graph *g, const Call *call, const char *isa);
+const char *instructions_origin(void); /* on what, when and with which compiler they were counted */
+
 #endif

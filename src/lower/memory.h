@@ -28,7 +28,23 @@ typedef struct {
     int64_t bytes; /* top of the arena after arena_place */
 } Plan;
 
+/* The emitted constants are few objects, each aligned to this and a multiple of it: GCC raises to 8
+ * what it may put into vectors. */
+enum { CONSTANTS_ALIGN = 8 };
+
 int64_t align_up(int64_t n, int align);
+/* What a reference's constant is, by the name of its field. */
+typedef enum {
+    CONSTANT_NONE, /* not a constant */
+    CONSTANT_WEIGHTS,
+    CONSTANT_BIASES,
+    CONSTANT_FACTORS,
+    CONSTANT_TABLES,
+    CONSTANT_NUMBERS
+} ConstantRole;
+ConstantRole constant_role(const Call *call, const CallRef *ref);
+/* What a state holds before the first run; NULL if that is all zeros. */
+const Array *state_initial(const State *s);
 /* A kernel's field, a call's reference and its numbers by name; NULL if there is none. */
 const KernelField *kernel_field(int kernel, const char *name);
 const CallRef *call_ref_named(const Call *call, const char *name);
@@ -53,7 +69,9 @@ enum { STRIP_CALLS = 16, STRIP_PATCHES = 6 };
 typedef struct {
     Call *call; /* NULL: a move */
     int patch_count;
-    int patch[STRIP_PATCHES]; /* byte offsets in the call's args of the fields that a step sets */
+    int patch[STRIP_PATCHES];  /* byte offsets in the call's args of the fields that a step sets */
+    bool walks[STRIP_PATCHES]; /* a reference that goes on through a whole value */
+    int32_t start[STRIP_PATCHES]; /* ... from here */
 } StripItem;
 
 typedef enum { ROWS_WINDOW, ROWS_FLAT, ROWS_DIMS, ROWS_COUNT } RowKind;
@@ -84,12 +102,18 @@ typedef struct Strip {
     int item_count, step_count, width;
     StripItem item[2 * STRIP_CALLS];
     int32_t *value; /* [step_count][width] */
+    /* The same, shorter: steps that are alike follow each other. Before the values of each run is
+     * how many steps it has; a walking reference has by how much it goes on after the item. */
+    int run_count;
+    int32_t *run; /* [run_count][1 + width] */
 } Strip;
 
 /* Chooses strips where they lower the peak. Changes the sizes of the buffers that become rings. */
 void strips_choose(Plan *p);
 /* Fills in the references of all steps, when buffers have their offsets. */
 void strips_settle(Graph *g);
+/* Finds the runs of a settled strip. */
+void strip_find_runs(C *c, Strip *s);
 /* How far the last output of the strip must lie below the first input `in` to overwrite it safely;
  * -1: never. */
 int64_t strip_distance(const Strip *s, const Buffer *in);

@@ -221,11 +221,9 @@ static Buffer *same_constant(Graph *g, const Buffer *b) {
     return NULL;
 }
 
-/* weights_bytes is the size of the emitted struct, which ends with its strictest member's multiple.
- */
+/* weights_bytes is the size of the emitted struct. */
 static void place_constants(Graph *g) {
     int64_t weights = 0, state = 0, inputs = 0;
-    int strictest = 1;
     for (int i = 0; i < g->buffer_count; i++) {
         Buffer *b = g->buffer[i];
         if (b->region == CTN_STATE) {
@@ -243,13 +241,12 @@ static void place_constants(Graph *g) {
                 continue;
             }
             int align = b->align > dtype_size(b->element) ? b->align : dtype_size(b->element);
-            strictest = align > strictest ? align : strictest;
             weights = align_up(weights, align);
             b->offset = weights;
             weights += b->bytes;
         }
     }
-    g->weights_bytes = align_up(weights, strictest);
+    g->weights_bytes = align_up(weights, CONSTANTS_ALIGN);
     g->state_bytes = align_up(state, REGION_ALIGN);
     g->input_bytes = align_up(inputs, REGION_ALIGN);
 }
@@ -305,6 +302,10 @@ void plan_memory(C *c, Graph *g, const Options *o) {
         if (p.slot[i].buffer->kind == BUFFER_SCRATCH && p.slot[i].bytes > g->scratch_bytes)
             g->scratch_bytes = p.slot[i].bytes;
     }
+    g->moment_count = p.end + 1;
+    g->live = NEW_ARRAY(c, int64_t, g->moment_count);
+    for (int moment = 0; moment <= p.end; moment++)
+        g->live[moment] = arena_live(&p, moment);
     for (const Call *call = g->first_call; call; call = call->next)
         if (call->index + 1 == p.peak)
             g->peak_node = call->name;

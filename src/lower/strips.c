@@ -277,9 +277,12 @@ static void make_items(Strip *c) {
         StripItem *item = &s->item[s->item_count++];
         *item = (StripItem){.call = c->call[k]};
         const Rows *r = &c->row[k];
+        item->walks[item->patch_count] = k == s->call_count - 1;
         patch(item, r->output->field_offset);
-        for (int i = 0; i < r->operand_count; i++)
+        for (int i = 0; i < r->operand_count; i++) {
+            item->walks[item->patch_count] = k == 0 || i != s->link[k];
             patch(item, r->operand[i]->field_offset);
+        }
         if (r->kind == ROWS_WINDOW) {
             patch_field(item, "out_h");
             patch_field(item, "in_h");
@@ -551,4 +554,6 @@ void strips_choose(Plan *p) {
 void strips_settle(Graph *g) {
     for (int i = 0; i < g->strip_count; i++)
         fill_steps(g->c, &g->strip[i]);
+    for (int i = 0; i < g->strip_count; i++)
+        strip_find_runs(g->c, &g->strip[i]);
 }

@@ -114,7 +114,11 @@ static json_t *node_json(C *c, const Graph *g, int id) {
     return o;
 }
 
-static json_t *call_json(const Call *call) {
+static json_t *estimate_json(double instructions) {
+    return isfinite(instructions) ? json_integer((json_int_t)llround(instructions)) : json_null();
+}
+
+static json_t *call_json(const Graph *g, const Options *o, const Call *call) {
     json_t *arena = json_array();
     int64_t scratch = 0, weights = 0;
     for (int r = 0; r < call->ref_count; r++) {
@@ -127,14 +131,16 @@ static json_t *call_json(const Call *call) {
         scratch += b->kind == BUFFER_SCRATCH ? b->bytes : 0;
         weights += b->kind == BUFFER_CONSTANT ? b->bytes : 0;
     }
-    json_t *o = json_object();
-    json_object_set_new(o, "name", json_string(call->name));
-    json_object_set_new(o, "kernel", json_string(call->variant->symbol));
-    json_object_set_new(o, "macs", json_integer(call->macs));
-    json_object_set_new(o, "arena", arena);
-    json_object_set_new(o, "scratch_bytes", json_integer(scratch));
-    json_object_set_new(o, "weights_bytes", json_integer(weights));
-    return o;
+    json_t *j = json_object();
+    json_object_set_new(j, "name", json_string(call->name));
+    json_object_set_new(j, "kernel", json_string(call->variant->symbol));
+    json_object_set_new(j, "macs", json_integer(call->macs));
+    json_object_set_new(j, "instructions_estimate",
+                        estimate_json(call_instructions(g, call, o->isa)));
+    json_object_set_new(j, "arena", arena);
+    json_object_set_new(j, "scratch_bytes", json_integer(scratch));
+    json_object_set_new(j, "weights_bytes", json_integer(weights));
+    return j;
 }
 
 static json_t *seconds_json(const double seconds[8]) {
@@ -154,21 +160,28 @@ static json_t *options_json(const Options *o) {
                      (json_int_t)o->ram_limit);
 }
 
-static void add_totals(json_t *root, const Graph *g) {
+static void add_totals(json_t *root, const Graph *g, const Options *o) {
     int64_t macs = 0;
+    double instructions = 0;
     int floats = 0;
     for (const Call *call = g->first_call; call; call = call->next)
         macs += call->macs;
+    for (const Call *call = g->first_call; call; call = call->next)
+        instructions += call_instructions(g, call, o->isa);
     for (int i = 0; i < g->archive_count; i++)
         floats += strcmp(g->archive[i].numeric, "float") == 0;
     json_object_set_new(root, "float_nodes", json_integer(floats));
     json_object_set_new(root, "macs", json_integer(macs));
+    json_object_set_new(root, "instructions_estimate", estimate_json(instructions));
+    json_object_set_new(root, "instructions_origin", json_string(instructions_origin()));
     json_object_set_new(root, "arena_bytes", json_integer(g->arena_bytes));
     json_object_set_new(root, "arena_lower_bound_bytes", json_integer(g->arena_lower_bound));
     json_object_set_new(root, "state_bytes", json_integer(g->state_bytes));
     json_object_set_new(root, "input_bytes", json_integer(g->input_bytes));
     json_object_set_new(root, "weights_bytes", json_integer(g->weights_bytes));
     json_object_set_new(root, "peak_node", text_or_null(g->peak_node));
+    json_object_set_new(root, "bytes", report_totals(g));
+    json_object_set_new(root, "memory", report_timeline(g));
 }
 
 const char *report_json(C *c, Graph *g, const Options *o, const double seconds[8], FileSet *out) {
@@ -190,10 +203,10 @@ const char *report_json(C *c, Graph *g, const Options *o, const double seconds[8
     for (int i = 0; i < g->archive_count; i++)
         json_array_append_new(nodes, node_json(c, g, i));
     for (const Call *call = g->first_call; call; call = call->next)
-        json_array_append_new(calls, call_json(call));
+        json_array_append_new(calls, call_json(g, o, call));
     json_object_set_new(root, "nodes", nodes);
     json_object_set_new(root, "calls", calls);
-    add_totals(root, g);
+    add_totals(root, g, o);
     json_object_set_new(root, "seconds", seconds_json(seconds));
     for (int i = 0; i < out->count; i++)
         json_array_append_new(files, json_string(out->file[i].name));

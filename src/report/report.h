@@ -25,4 +25,11 @@ void report_page(C *c, const Graph *g, const char *report, FileSet *out);
 const char *report_page_verified(C *c, const char *page, const char *verify);
 void report_text(C *c, const char *json, FILE *f);
 
+/* Parts of it (memory.c). */
+struct json_t;
+struct json_t *report_totals(const Graph *g);   /* "bytes" */
+struct json_t *report_timeline(const Graph *g); /* "memory" */
+void report_print_totals(const struct json_t *root, FILE *f);
+void report_print_timeline(const struct json_t *root, FILE *f);
+
 #endif

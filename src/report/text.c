@@ -5,6 +5,8 @@
 #include <jansson.h>
 #include <string.h>
 
+enum { ESTIMATE_TEXT = 24 };
+
 static long long number(const json_t *o, const char *key) {
     return (long long)json_integer_value(json_object_get(o, key));
 }
@@ -40,13 +42,25 @@ static void print_nodes(const json_t *nodes, FILE *f) {
     }
 }
 
+/* "~12345", or "?" where the kernel was never measured. */
+static const char *estimate_text(const json_t *o, char text[ESTIMATE_TEXT]) {
+    if (json_is_integer(json_object_get(o, "instructions_estimate")))
+        snprintf(text, ESTIMATE_TEXT, "~%lld", number(o, "instructions_estimate"));
+    else
+        snprintf(text, ESTIMATE_TEXT, "?");
+    return text;
+}
+
 static void print_calls(const json_t *calls, FILE *f) {
+    char estimate[ESTIMATE_TEXT];
     size_t i;
     json_t *o;
-    fprintf(f, "\n%-28s %-34s %12s %9s %9s\n", "call", "kernel", "macs", "scratch", "weights");
+    fprintf(f, "\n%-28s %-34s %12s %12s %9s %9s\n", "call", "kernel", "macs", "instructions",
+            "scratch", "weights");
     json_array_foreach(calls, i, o) {
-        fprintf(f, "%-28s %-34s %12lld %9lld %9lld\n", string(o, "name"), string(o, "kernel"),
-                number(o, "macs"), number(o, "scratch_bytes"), number(o, "weights_bytes"));
+        fprintf(f, "%-28s %-34s %12lld %12s %9lld %9lld\n", string(o, "name"), string(o, "kernel"),
+                number(o, "macs"), estimate_text(o, estimate), number(o, "scratch_bytes"),
+                number(o, "weights_bytes"));
     }
 }
 
@@ -63,8 +77,12 @@ void report_text(C *c, const char *json, FILE *f) {
     print_boundary(json_object_get(root, "outputs"), "output", f);
     print_nodes(json_object_get(root, "nodes"), f);
     print_calls(json_object_get(root, "calls"), f);
-    fprintf(f, "\n%lld of %zu nodes in float, %lld MACs\n", number(root, "float_nodes"),
-            json_array_size(json_object_get(root, "nodes")), number(root, "macs"));
+    report_print_timeline(root, f);
+    report_print_totals(root, f);
+    char estimate[ESTIMATE_TEXT];
+    fprintf(f, "\n%lld of %zu nodes in float, %lld MACs, %s instructions\n",
+            number(root, "float_nodes"), json_array_size(json_object_get(root, "nodes")),
+            number(root, "macs"), estimate_text(root, estimate));
     fprintf(f, "arena %lld bytes (lower bound %lld, peak at %s), state %lld, constants %lld\n",
             number(root, "arena_bytes"), number(root, "arena_lower_bound_bytes"),
             string(root, "peak_node"), number(root, "state_bytes"), number(root, "weights_bytes"));

@@ -1,0 +1,258 @@
+/* Instructions before anything runs. A kernel's cost is linear in a few sizes of its call, the same
+ * for all levels; how much each counts was fitted to counts of a simulated chip (measured.h). Terms
+ * are rounded up to blocks where kernels work in blocks: no kernel is asked how it works. */
+#include "lower/measured.h"
+#include "lower/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- terms --------------------------------------------------------------------------------- */
+
+typedef struct {
+    const Call *call;
+    double *term;
+    int count;
+} Terms;
+
+static void add(Terms *t, double size) {
+    if (t->count < COST_TERMS)
+        t->term[t->count++] = size;
+}
+
+static double get(const Call *call, const char *name, int32_t otherwise) {
+    const int32_t *p = call_ints(call, name);
+    return p ? *p : otherwise;
+}
+
+static bool has(const Call *call, const char *name) {
+    return kernel_field(call->kernel, name) != NULL;
+}
+
+static double product(const Call *call, const char *name) {
+    const KernelField *f = kernel_field(call->kernel, name);
+    double n = 1;
+    for (int i = 0; f && i < f->count; i++)
+        n *= call_ints(call, name)[i];
+    return n;
+}
+
+static double blocks(double n, double block) {
+    return ceil(n / block);
+}
+
+static double looked_up(const Call *call) {
+    return call_ref_named(call, "table") != NULL;
+}
+
+/* Convolutions and pools: pixels of rows, channels of sums over taps. */
+static void window_terms(Terms *t) {
+    const Call *c = t->call;
+    double rows = get(c, "batches", 1) * get(c, "out_d", 1) * get(c, "out_h", 1);
+    double width = get(c, "out_w", 1), pixels = rows * width, groups = get(c, "groups", 1);
+    double channels = get(c, has(c, "channels") ? "channels" : "out_c", 1) / groups;
+    double taps = get(c, "kernel_d", 1) * get(c, "kernel_h", 1) * get(c, "kernel_w", 1);
+    double depth = has(c, "groups") ? get(c, "in_c", 1) / groups : 1;
+    double run = get(c, "kernel_w", 1) * depth, sums = taps * depth;
+    double outputs = pixels * channels * groups;
+    double lines = taps / get(c, "kernel_w", 1), steps = lines * blocks(run, 16);
+    double input = get(c, "batches", 1) * get(c, "in_h", 1) * get(c, "in_w", 1) *
+                   get(c, has(c, "in_c") ? "in_c" : "channels", 1);
+    double pairs = rows * blocks(width, 2) * 2;
+    add(t, rows * groups);
+    add(t, pixels * groups);
+    add(t, outputs);
+    add(t, outputs * looked_up(c));
+    add(t, outputs * sums);
+    add(t, pixels * groups * sums);
+    add(t, channels * groups * sums);
+    add(t, channels * groups);
+    add(t, rows * channels * groups);
+    add(t, pairs * blocks(channels, 4) * groups * steps);
+    add(t, pairs * blocks(channels, 4) * groups);
+    add(t, pixels * lines * groups);
+    add(t, pixels * blocks(channels, 16) * taps);
+    add(t, pixels * blocks(channels, 16));
+    add(t, input);
+}
+
+/* Products of matrices. */
+static void product_terms(Terms *t) {
+    const Call *c = t->call;
+    double times = product(c, "batch"), rows = get(c, "rows", 1), depth = get(c, "depth", 1);
+    double columns = get(c, "columns", 1), outputs = times * rows * columns;
+    add(t, times);
+    add(t, times * rows);
+    add(t, outputs);
+    add(t, outputs * looked_up(c));
+    add(t, outputs * depth);
+    add(t, times * rows * depth);
+    add(t, times * columns * depth);
+    add(t, times * columns);
+    add(t, times * rows * blocks(columns, 4));
+    add(t, times * rows * blocks(columns, 4) * blocks(depth, 16));
+    add(t, times * rows * blocks(depth, 16));
+    add(t, times * columns * blocks(depth, 16));
+    add(t, times * blocks(rows, 2) * blocks(columns, 4) * blocks(depth, 16));
+    add(t, outputs * depth * (get(c, "rhs_depth_stride", 1) != 1));
+}
+
+/* How many elements of the innermost dims lie one behind the other in both operands. */
+static double dense_run(const Call *c, int rank) {
+    static const char *const strides[] = {"in_stride", "out_stride", "a_stride", "b_stride",
+                                          "condition_stride"};
+    const int32_t *dim = call_ints(c, "dim");
+    double run = 1;
+    for (int k = rank - 1; k >= 0; k--) {
+        for (size_t s = 0; s < COUNT_OF(strides); s++) {
+            const int32_t *stride = call_ints(c, strides[s]);
+            if (stride && dim[k] > 1 && stride[k] != run)
+                return run;
+        }
+        run *= dim[k];
+    }
+    return run;
+}
+
+/* Walks over dims with strides: elementwise kernels, copies, reductions. */
+static void walk_terms(Terms *t) {
+    const Call *c = t->call;
+    int rank = kernel_field(c->kernel, "dim")->count, last = rank - 1;
+    const int32_t *dim = call_ints(c, "dim");
+    while (last > 0 && dim[last] == 1)
+        last--;
+    double outputs = product(c, "dim"), inner = product(c, "reduced") * get(c, "stride", 1);
+    if (has(c, "stride") && has(c, "count") && !has(c, "epsilon_low"))
+        inner = get(c, "count", 1);
+    if (has(c, "in_step"))
+        inner = get(c, "count", 1);
+    double run = dense_run(c, rank), size = get(c, "element_size", 1);
+    bool dense = run > 1 || outputs == 1;
+    add(t, outputs / dim[last]);
+    add(t, outputs / run);
+    add(t, outputs);
+    add(t, outputs * inner);
+    add(t, outputs * looked_up(c));
+    add(t, outputs * dense);
+    add(t, outputs * size * dense);
+    add(t, outputs / run * blocks(run * size, 16));
+    add(t, outputs / dim[last] * blocks(dim[last], 16));
+    add(t, outputs * blocks(inner, 16));
+    add(t, outputs * get(c, "length", 0));
+}
+
+static void row_terms(Terms *t) {
+    const Call *c = t->call;
+    double rows = get(c, "rows", 1), size = get(c, "row_size", 1);
+    add(t, rows);
+    add(t, rows * size);
+    add(t, rows * blocks(size, 16));
+}
+
+static void recurrent_terms(Terms *t) {
+    const Call *c = t->call;
+    double cells = get(c, "steps", 1) * get(c, "batches", 1);
+    double size = get(c, "size", 1), in = get(c, "in_size", 1);
+    add(t, cells);
+    add(t, cells * size);
+    add(t, cells * size * size);
+    add(t, cells * size * in);
+}
+
+static void flat_terms(Terms *t) {
+    const Call *c = t->call;
+    double outputs = 0;
+    for (int r = 0; r < c->ref_count; r++)
+        if (c->ref[r].writes && c->ref[r].buffer && c->ref[r].buffer->kind == BUFFER_VALUE)
+            outputs += (double)c->ref[r].buffer->bytes;
+    double count = has(c, "count") ? get(c, "count", 1) : outputs;
+    if (has(c, "out_w"))
+        count =
+            get(c, "batches", 1) * get(c, "out_h", 1) * get(c, "out_w", 1) * get(c, "channels", 1);
+    if (has(c, "inner"))
+        count *= get(c, "inner", 1) * get(c, "outer", 1);
+    add(t, count);
+    add(t, count * get(c, "entry_size", 1));
+    add(t, blocks(count, 16));
+    add(t, get(c, "out_h", 0) * get(c, "out_w", 0));
+    add(t, get(c, "out_h", 0) * get(c, "channels", 0));
+}
+
+void call_terms(const Call *call, double term[COST_TERMS]) {
+    Terms t = {call, term, 0};
+    for (int i = 0; i < COST_TERMS; i++)
+        term[i] = 0;
+    add(&t, 1);
+    if (has(call, "kernel_h"))
+        window_terms(&t);
+    else if (has(call, "depth") && has(call, "columns"))
+        product_terms(&t);
+    else if (has(call, "dim"))
+        walk_terms(&t);
+    else if (has(call, "row_size"))
+        row_terms(&t);
+    else if (has(call, "steps"))
+        recurrent_terms(&t);
+    else
+        flat_terms(&t);
+}
+
+/* ---- the estimate -------------------------------------------------------------------------- */
+
+static const CostRow *cost_row(const char *isa, const char *symbol) {
+    for (int i = 0; i < cost_table_count; i++)
+        if (strcmp(cost_table[i].symbol, symbol) == 0 && strcmp(cost_table[i].isa, isa) == 0)
+            return &cost_table[i];
+    return NULL;
+}
+
+static double estimate(const Call *call, const CostRow *row) {
+    double term[COST_TERMS], sum = 0;
+    call_terms(call, term);
+    for (int k = 0; k < COST_TERMS; k++)
+        sum += row->factor[k] * term[k];
+    return sum;
+}
+
+/* The strip's item for call `call`, and where its numbers begin in a step. */
+static const StripItem *item_of(const Strip *s, const Call *call, int *at) {
+    *at = 0;
+    for (int i = 0; i < s->item_count; i++) {
+        if (s->item[i].call == call)
+            return &s->item[i];
+        *at += 1 + s->item[i].patch_count;
+    }
+    return NULL;
+}
+
+/* The call as each step runs it; copying the arguments counts as half an instruction a byte. */
+static double estimate_strip(const Strip *s, const Call *call, const CostRow *row) {
+    int at;
+    const StripItem *item = item_of(s, call, &at);
+    int32_t args[128];
+    Call part = *call;
+    part.args = args;
+    double sum = 0;
+    for (int t = 0; t < s->step_count; t++) {
+        const int32_t *v = s->value + (int64_t)t * s->width + at;
+        if (v[0] <= 0)
+            continue;
+        memcpy(args, call->args, (size_t)call->args_bytes);
+        for (int i = 0; i < item->patch_count; i++)
+            args[item->patch[i] / 4] = v[1 + i];
+        sum += estimate(&part, row) + call->args_bytes / 2.0 + 20;
+    }
+    return sum;
+}
+
+double call_instructions(const Graph *g, const Call *call, const char *isa) {
+    const CostRow *row = cost_row(isa, call->variant->symbol);
+    const Strip *s = strip_of(g, call);
+    if (!row)
+        return NAN;
+    return s ? estimate_strip(s, call, row) : estimate(call, row);
+}
+
+const char *instructions_origin(void) {
+    return cost_origin;
+}
