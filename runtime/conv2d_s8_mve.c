@@ -5,7 +5,7 @@
  *
  * Scratch holds a strip, or two windows. */
 #if defined(__ARM_FEATURE_MVE) || defined(CTN_EMULATE)
-#include "ctn.h"
+#include "conv2d_s8_mve.h"
 #include "loop.h"
 #include "pair_layer_mve.h"
 #include "vector_mve.h"
@@ -20,12 +20,14 @@ typedef struct {
 
 /* Field by field: a strip of few rows makes a layer for each of its steps, so that clearing it or
  * handing it over as a whole would show. */
-static void layer_begin(Layer *l, const CtnConv2dS8Args *a, const CtnFrame *frame) {
+static void layer_begin(Layer *l, const CtnConv2dS8Args *a, const CtnFrame *frame,
+                        const CtnPairKind *kind) {
     int32_t runs = a->gathered ? 1 : a->kernel_h;
     int32_t taps = a->gathered ? a->kernel_h * a->kernel_w : a->kernel_w;
     l->a = a;
     l->image = ctn_at(frame, a->input);
     l->scratch = ctn_at(frame, a->scratch);
+    l->pairs.kind = kind;
     l->pairs.channels = a->out_c;
     ctn_pair_windows(&l->pairs, runs, taps * a->in_c, a->stride_w * a->in_c, a->out_c);
     ctn_pair_weights(&l->pairs, ctn_at(frame, a->weights));
@@ -143,10 +145,11 @@ static int is_matrix(const Layer *l) {
            a->in_h == a->out_h && a->pad_left == 0 && a->pad_top == 0;
 }
 
-void ctn_conv2d_s8_mve(const CtnConv2dS8Args *a, const CtnFrame *frame) {
+void ctn_conv2d_pairs_mve(const CtnConv2dS8Args *a, const CtnFrame *frame,
+                          const CtnPairKind *kind) {
     Layer l;
     int8_t *output = ctn_at(frame, a->output);
-    layer_begin(&l, a, frame);
+    layer_begin(&l, a, frame, kind);
     for (int32_t b = 0; b < a->batches; b++) {
         if (a->gathered)
             run_gathered(&l, output);
@@ -157,5 +160,9 @@ void ctn_conv2d_s8_mve(const CtnConv2dS8Args *a, const CtnFrame *frame) {
         l.image += a->in_h * a->in_w * a->in_c;
         output += a->out_h * a->out_w * a->out_c;
     }
+}
+
+void ctn_conv2d_s8_mve(const CtnConv2dS8Args *a, const CtnFrame *frame) {
+    ctn_conv2d_pairs_mve(a, frame, &ctn_pair_s8_mve);
 }
 #endif

@@ -73,7 +73,7 @@ void ctn_conv_transpose2d_s8_mve(const CtnConvTranspose2dS8Args *a, const CtnFra
     Layer l = {.a = a,
                .image = ctn_at(frame, a->input),
                .scratch = ctn_at(frame, a->scratch),
-               .pairs = {.channels = a->out_c}};
+               .pairs = {.kind = &ctn_pair_s8_mve, .channels = a->out_c}};
     int8_t *output = ctn_at(frame, a->output);
     ctn_pair_end(&l.pairs, a->output_zero_point, a->clamp_min, a->clamp_max,
                  ctn_at(frame, a->table), 1);

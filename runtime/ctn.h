@@ -868,7 +868,9 @@ typedef enum {
     VARIANT(add_s8, AddS8, mve, add_runs, pack_add_runs)                                           \
     VARIANT(mul_s8, MulS8, mve, mul_runs, pack_mul_runs)                                           \
     VARIANT(table_s8, TableS8, dsp, table_of_bytes, keep_constants)                                \
-    VARIANT(table_s8, TableS8, mve, table_of_bytes, keep_constants)
+    VARIANT(table_s8, TableS8, mve, table_of_bytes, keep_constants)                              \
+    VARIANT(conv2d_s8w4, Conv2dS8W4, mve, conv2d_int4_pairs, pack_conv2d_int4_pairs)               \
+    VARIANT(linear_s8w4, LinearS8W4, mve, linear_int4_rows, pack_linear_int4_rows)
 
 #define CTN_FIELD_REF(name) CtnRef name;
 #define CTN_FIELD_INT(name) int32_t name;

@@ -1,11 +1,10 @@
 /* Fully connected layer by MVE, in groups of eight columns (row_s8_mve.h). Rows that do not fill
  * whole vectors are first copied to scratch, where there is room behind them. */
 #if defined(__ARM_FEATURE_MVE) || defined(CTN_EMULATE)
-#include "ctn.h"
-#include "row_s8_mve.h"
+#include "linear_s8_mve.h"
 #include "vector_mve.h"
 
-void ctn_linear_s8_mve(const CtnLinearS8Args *a, const CtnFrame *frame) {
+void ctn_linear_rows_mve(const CtnLinearS8Args *a, const CtnFrame *frame, const CtnRowKind *kind) {
     const int8_t *table = ctn_at(frame, a->table);
     int8_t *copy = ctn_at(frame, a->scratch);
     int32_t chunks = (a->depth + 15) / 16, first = table ? a->clamp_min : 0;
@@ -22,9 +21,9 @@ void ctn_linear_s8_mve(const CtnLinearS8Args *a, const CtnFrame *frame) {
                 .clamp_min = a->clamp_min - first,
                 .clamp_max = a->clamp_max - first,
                 .table = table};
-    void (*run)(const CtnRow *) = table ? ctn_row_table_mve : ctn_row_exact_mve;
+    void (*run)(const CtnRow *) = table ? kind->table : kind->exact;
     if (!table && a->output_zero_point == -128 && a->clamp_min == -128 && a->clamp_max == 127)
-        run = ctn_row_relu_mve;
+        run = kind->relu;
     if (!copy) {
         run(&r);
         return;
@@ -35,5 +34,9 @@ void ctn_linear_s8_mve(const CtnLinearS8Args *a, const CtnFrame *frame) {
         r.in = copy;
         run(&r);
     }
+}
+
+void ctn_linear_s8_mve(const CtnLinearS8Args *a, const CtnFrame *frame) {
+    ctn_linear_rows_mve(a, frame, &ctn_row_s8_mve);
 }
 #endif

@@ -6,6 +6,7 @@
 #include "pair_s8_mve.h"
 
 typedef struct {
+    const CtnPairKind *kind;
     CtnPair pair; /* as the whole groups need it */
     CtnPairBlock *run;
     int32_t window, group;   /* bytes of a window with its padding; of a packed group */
@@ -20,7 +21,7 @@ static inline void ctn_pair_windows(CtnPairLayer *l, int32_t runs, int32_t bytes
     ctn_pair_chunks(p, chunks);
     p->segments = runs;
     l->window = runs * chunks * 16;
-    l->group = l->window * 4 + CTN_PAIR_PARAMETERS;
+    l->group = l->window * l->kind->per_byte + CTN_PAIR_PARAMETERS;
     l->pitch = out_pitch;
     p->in_step = 2 * in_pitch;
     p->out_step = 2 * out_pitch - (l->channels & ~3);
@@ -42,11 +43,9 @@ static inline void ctn_pair_end(CtnPairLayer *l, int32_t zero_point, int32_t min
     l->pair.clamp_max = max - first;
     l->pair.table = table;
     if (one)
-        l->run = table  ? ctn_pair_table_one_mve
-                 : relu ? ctn_pair_relu_one_mve
-                        : ctn_pair_exact_one_mve;
+        l->run = table ? l->kind->table_one : relu ? l->kind->relu_one : l->kind->exact_one;
     else
-        l->run = table ? ctn_pair_table_mve : relu ? ctn_pair_relu_mve : ctn_pair_exact_mve;
+        l->run = table ? l->kind->table : relu ? l->kind->relu : l->kind->exact;
 }
 
 /* The channels beyond whole groups go through four bytes of their own. */

@@ -46,11 +46,18 @@ static inline int32_t ctn_pair_chunk_count(const CtnPair *p) {
 
 typedef void CtnPairBlock(const CtnPair *p);
 
-/* Any clamp within int8. The blocks named "one" want windows of one run. */
-CtnPairBlock ctn_pair_exact_mve, ctn_pair_exact_one_mve;
-/* zero_point and clamp_min are -128, clamp_max is 127. */
-CtnPairBlock ctn_pair_relu_mve, ctn_pair_relu_one_mve;
-/* The table is indexed by sum + zero_point in 0..clamp_max: clamp_min is taken off all three. */
-CtnPairBlock ctn_pair_table_mve, ctn_pair_table_one_mve;
+/* The blocks for one kind of weights. Those named "one" want windows of one run. */
+typedef struct {
+    int32_t per_byte; /* bytes of a group's weights for each byte of a window */
+    /* Any clamp within int8. */
+    CtnPairBlock *exact, *exact_one;
+    /* zero_point and clamp_min are -128, clamp_max is 127. */
+    CtnPairBlock *relu, *relu_one;
+    /* The table is indexed by sum + zero_point in 0..clamp_max: clamp_min is taken off all three.
+     */
+    CtnPairBlock *table, *table_one;
+} CtnPairKind;
+
+extern const CtnPairKind ctn_pair_s8_mve;
 
 #endif

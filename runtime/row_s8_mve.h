@@ -24,9 +24,13 @@ typedef struct {
     const int8_t *table;
 } CtnRow;
 
-/* The ends of a sum are those of block_mve.h. */
-void ctn_row_exact_mve(const CtnRow *r);
-void ctn_row_relu_mve(const CtnRow *r);
-void ctn_row_table_mve(const CtnRow *r);
+/* The blocks for one kind of weights; the ends of a sum are those of block_mve.h. */
+typedef struct {
+    void (*exact)(const CtnRow *r);
+    void (*relu)(const CtnRow *r);
+    void (*table)(const CtnRow *r);
+} CtnRowKind;
+
+extern const CtnRowKind ctn_row_s8_mve;
 
 #endif

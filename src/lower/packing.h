@@ -90,4 +90,10 @@ void pack_copy_of_bytes(C *c, Graph *g, Call *call);
 bool matmul_of_rows(const Call *call);
 void pack_matmul_of_rows(C *c, Graph *g, Call *call);
 
+/* Weights of 4 bits (pack_int4.c). MVE: pair_w4_mve.h and row_w4_mve.h say how they lie. */
+bool conv2d_int4_pairs(const Call *call);
+void pack_conv2d_int4_pairs(C *c, Graph *g, Call *call);
+bool linear_int4_rows(const Call *call);
+void pack_linear_int4_rows(C *c, Graph *g, Call *call);
+
 #endif
