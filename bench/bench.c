@@ -137,8 +137,15 @@ static void read_results(C *c, Bench *b) {
 
 /* ---- the table ----------------------------------------------------------------------------- */
 
+/* A layer of other widths stands beside its own in int8, which is named up to the slash. */
+static double beside(C *c, const Bench *b, const char *name) {
+    const char *slash = strchr(name, '/');
+    int own = slash ? layer_find(c_strndup(c, name, (size_t)(slash - name))) : -1;
+    return own >= 0 ? b->instructions[own] : peer_instructions(c, name, b->cpu->isa);
+}
+
 static void print_ratio(C *c, const Bench *b, const char *name, double instructions) {
-    double peer = peer_instructions(c, name, b->cpu->isa);
+    double peer = beside(c, b, name);
     if (peer > 0)
         printf(" %12.0f %6.3f", peer, instructions / peer);
     else
@@ -150,6 +157,8 @@ static void print_layers(C *c, const Bench *b) {
            "CMSIS-NN", "ratio", "kernel", "scratch");
     for (int i = 0; i < layer_count; i++) {
         const Placed *p = b->placed[i];
+        if (strchr(layer_table[i].name, '/') && !strchr(layer_table[i - 1].name, '/'))
+            printf("%-30s %12s %8s %12s %6s\n", "other widths", "", "", "in int8", "ratio");
         printf("%-30s %12u %8.3f", layer_table[i].name, b->instructions[i],
                (double)b->instructions[i] / (double)p->macs);
         print_ratio(c, b, layer_table[i].name, b->instructions[i]);

@@ -17,6 +17,20 @@
 #define POOL(name, kernel, h, w, c, k, stride, pad)                                                \
     { name, CTN_KERNEL_##kernel, h, w, c, c, k, k, stride, pad }
 
+/* The same layer with weights of 4 bits, and with activations of 16. */
+#define CONV_WIDTHS(name, ...)                                                                     \
+    {name "/w4", CTN_KERNEL_conv2d_s8w4, __VA_ARGS__}, {                                           \
+        name "/a16", CTN_KERNEL_conv2d_s16, __VA_ARGS__                                            \
+    }
+#define DEPTHWISE_WIDTHS(name, h, w, c, ...)                                                       \
+    {name "/w4", CTN_KERNEL_depthwise_conv2d_s8w4, h, w, c, c, __VA_ARGS__}, {                     \
+        name "/a16", CTN_KERNEL_conv2d_s16, h, w, c, -c, __VA_ARGS__                               \
+    }
+#define LINEAR_WIDTHS(name, depth, columns)                                                        \
+    {name "/w4", CTN_KERNEL_linear_s8w4, 1, 1, depth, columns, 1, 1, 1, 0}, {                      \
+        name "/a16", CTN_KERNEL_linear_s16, 1, 1, depth, columns, 1, 1, 1, 0                       \
+    }
+
 /* An output has (in + 2 * pad - k) / stride + 1 places; where that leaves one side unpadded, the
  * table's pad is the smaller one and `in` counts (SAME padding with even sizes). */
 const Layer layer_table[] = {
@@ -90,6 +104,24 @@ const Layer layer_table[] = {
     LINEAR("fc_128_640", 128, 640),
     FLAT("add_16384", add_s8, 16384),
     FLAT("add_4096", add_s8, 4096),
+    /* other widths, beside the same layer in int8 */
+    CONV_WIDTHS("conv3x3_s1_16x16x16_16", 16, 16, 16, 16, 3, 3, 1, 1),
+    CONV_WIDTHS("conv3x3_s1_32x32x3_16", 32, 32, 3, 16, 3, 3, 1, 1),
+    CONV_WIDTHS("conv3x3_s1_8x8x64_64", 8, 8, 64, 64, 3, 3, 1, 1),
+    CONV_WIDTHS("conv1x1_16x16x32_64", 16, 16, 32, 64, 1, 1, 1, 0),
+    CONV_WIDTHS("conv1x1_25x5x64_64", 25, 5, 64, 64, 1, 1, 1, 0),
+    CONV_WIDTHS("conv1x1_6x6x128_128", 6, 6, 128, 128, 1, 1, 1, 0),
+    CONV_WIDTHS("conv10x4_s2_49x10x1_64", 49, 10, 1, 64, 10, 4, 2, 4),
+    DEPTHWISE_WIDTHS("dw3x3_s1_25x5x64", 25, 5, 64, 3, 3, 1, 1),
+    DEPTHWISE_WIDTHS("dw3x3_s1_48x48x8", 48, 48, 8, 3, 3, 1, 1),
+    DEPTHWISE_WIDTHS("dw3x3_s2_12x12x64", 12, 12, 64, 3, 3, 2, 0),
+    LINEAR_WIDTHS("fc_640_128_perchannel", 640, 128),
+    LINEAR_WIDTHS("fc_128_128_perchannel", 128, 128),
+    LINEAR_WIDTHS("fc_64_12_perchannel", 64, 12),
+    LINEAR_WIDTHS("fc_4000_12_perchannel", 4000, 12),
+    FLAT("add_8192/a16", add_s16, 8192),
+    FLAT("mul_8192/a16", mul_s16, 8192),
+    FLAT("lut_plain_8192/a16", table_s16, 8192),
 };
 const int layer_count = COUNT_OF(layer_table);
 
@@ -160,12 +192,16 @@ static uint32_t next(Maker *m) { /* xorshift64* */
     return (uint32_t)((m->state * 0x2545f4914f6cdd1dULL) >> 32);
 }
 
+static DType activation(const Maker *m) {
+    return strstr(m->layer->name, "/a16") ? DT_I16 : DT_I8;
+}
+
 static void input(Maker *m, uint32_t *field, int64_t count) {
-    call_in(m->call, field, value_new(m->g, "input", type_make(DT_I8, 1, &count)));
+    call_in(m->call, field, value_new(m->g, "input", type_make(activation(m), 1, &count)));
 }
 
 static void output(Maker *m, uint32_t *field, int64_t count) {
-    call_out(m->call, field, value_new(m->g, "output", type_make(DT_I8, 1, &count)));
+    call_out(m->call, field, value_new(m->g, "output", type_make(activation(m), 1, &count)));
 }
 
 /* A factor that brings sums of `depth` products of random bytes near the output's range. */
@@ -184,14 +220,18 @@ static void channels(Maker *m, int64_t count, int64_t depth, uint32_t *weights, 
                      uint32_t *multiplier, uint32_t *shift) {
     int8_t *w = NEW_ARRAY(m->c, int8_t, count * depth), *s = NEW_ARRAY(m->c, int8_t, count);
     int32_t *b = NEW_ARRAY(m->c, int32_t, count), *f = NEW_ARRAY(m->c, int32_t, count);
+    bool int4 = strstr(m->layer->name, "/w4") != NULL;
     for (int64_t i = 0; i < count * depth; i++)
         w[i] = (int8_t)(next(m) % 255 - 127);
+    for (int64_t i = 0; int4 && i < (count * depth + 1) / 2; i++) /* two of -7..7 a byte */
+        w[i] = (int8_t)(((next(m) % 15 - 7) & 15) | (next(m) % 15 - 7) << 4);
     for (int64_t i = 0; i < count; i++) {
         b[i] = (int32_t)(next(m) % 2000) - 1000;
         f[i] = factor(m);
         s[i] = (int8_t)shift_of(depth);
     }
-    call_const(m->call, weights, "weight", DT_I8, w, count * depth, 4);
+    call_const(m->call, weights, "weight", DT_I8, w, int4 ? (count * depth + 1) / 2 : count * depth,
+               4);
     call_const(m->call, bias, "bias", DT_I32, b, 4 * count, 4);
     call_const(m->call, multiplier, "multiplier", DT_I32, f, 4 * count, 4);
     call_const(m->call, shift, "shift", DT_I8, s, count, 1);
@@ -233,10 +273,29 @@ static int32_t places(int32_t in, int32_t k, int32_t stride, int32_t pad) {
         (m)->macs = (int64_t)(a)->out_h * (a)->out_w * (l)->n * (depth);                           \
     } while (0)
 
+#define WIDE(a)                                                                                    \
+    do {                                                                                           \
+        (a)->input_bytes = (a)->output_bytes = 2;                                                  \
+        (a)->input_zero_point = (a)->output_zero_point = 0;                                        \
+        (a)->clamp_min = -32767;                                                                   \
+        (a)->clamp_max = 32767;                                                                    \
+    } while (0)
+
 static void conv2d_s8(Maker *m) {
     CtnConv2dS8Args *a = m->call->args;
     a->groups = 1;
     CONVOLUTION(m, a, m->layer, m->layer->kh * m->layer->kw * m->layer->c);
+    output(m, &a->output, (int64_t)a->out_h * a->out_w * a->out_c);
+}
+
+/* Both sides int16; n < 0: depthwise. */
+static void conv2d_s16(Maker *m) {
+    CtnConv2dS16Args *a = m->call->args;
+    Layer l = *m->layer;
+    a->groups = l.n < 0 ? l.c : 1;
+    l.n = l.n < 0 ? -l.n : l.n;
+    CONVOLUTION(m, a, &l, l.kh * l.kw * l.c / a->groups);
+    WIDE(a);
     output(m, &a->output, (int64_t)a->out_h * a->out_w * a->out_c);
 }
 
@@ -264,6 +323,18 @@ static void linear_s8(Maker *m) {
     a->columns = m->layer->n;
     a->input_zero_point = a->output_zero_point = a->clamp_min = -128;
     a->clamp_max = 127;
+    channels(m, a->columns, a->depth, &a->weights, &a->bias, &a->multiplier, &a->shift);
+    input(m, &a->input, a->depth);
+    output(m, &a->output, a->columns);
+    m->macs = (int64_t)a->depth * a->columns;
+}
+
+static void linear_s16(Maker *m) {
+    CtnLinearS16Args *a = m->call->args;
+    a->rows = 1;
+    a->depth = m->layer->c;
+    a->columns = m->layer->n;
+    WIDE(a);
     channels(m, a->columns, a->depth, &a->weights, &a->bias, &a->multiplier, &a->shift);
     input(m, &a->input, a->depth);
     output(m, &a->output, a->columns);
@@ -324,6 +395,37 @@ static void mul_s8(Maker *m) {
     input(m, &a->b, m->layer->c);
     output(m, &a->output, m->layer->c);
     m->macs = m->layer->c;
+}
+
+static void add_s16(Maker *m) {
+    CtnAddS16Args *a = m->call->args;
+    add_s8(m); /* the fields are the same */
+    a->a_zero_point = a->b_zero_point = a->output_zero_point = 0;
+    a->clamp_min = -32767;
+    a->clamp_max = 32767;
+    a->left_shift = 15;
+    a->output_shift += 5;
+}
+
+static void mul_s16(Maker *m) {
+    CtnMulS16Args *a = m->call->args;
+    mul_s8(m);
+    a->a_zero_point = a->b_zero_point = a->output_zero_point = 0;
+    a->clamp_min = -32767;
+    a->clamp_max = 32767;
+    a->shift -= 8;
+}
+
+static void table_s16(Maker *m) {
+    CtnTableS16Args *a = m->call->args;
+    int16_t entry[513];
+    for (int i = 0; i < 513; i++)
+        entry[i] = (int16_t)next(m);
+    a->count = m->layer->c;
+    call_const(m->call, &a->table, "table", DT_I16, entry, sizeof entry, 2);
+    input(m, &a->input, a->count);
+    output(m, &a->output, a->count);
+    m->macs = a->count;
 }
 
 static void max_pool2d_s8(Maker *m) {
@@ -408,6 +510,20 @@ static void make(Maker *m) {
         MAKE(softmax_s8);
         MAKE(table_s8);
         MAKE(copy);
+        MAKE(conv2d_s16);
+        MAKE(linear_s16);
+        MAKE(add_s16);
+        MAKE(mul_s16);
+        MAKE(table_s16);
+    case CTN_KERNEL_conv2d_s8w4:
+        conv2d_s8(m);
+        break;
+    case CTN_KERNEL_depthwise_conv2d_s8w4:
+        depthwise_conv2d_s8(m);
+        break;
+    case CTN_KERNEL_linear_s8w4:
+        linear_s8(m);
+        break;
     default:
         break;
     }
