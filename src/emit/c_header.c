@@ -206,11 +206,8 @@ static void add_weight_bits(Text *t, const Graph *g) {
 const char *c_header(C *c, const Graph *g, const Options *o) {
     Text t = text_new(c);
     const char *upper = upper_name(c, g->name);
-    text_add(&t,
-             "/* %s for %s (%s), made by corten %s. Do not edit: compile the model again.\n"
-             " * model sha256 %s */\n",
-             g->name, o->cpu->name, o->isa, CORTEN_VERSION,
-             g->archive_sha256 ? g->archive_sha256 : "unknown");
+    text_add(&t, "/* %s for %s (%s), made by corten %s. Do not edit: compile the model again. */\n",
+             g->name, o->cpu->name, o->isa, CORTEN_VERSION);
     text_add(&t, "#ifndef %s_H\n#define %s_H\n\n#include \"ctn.h\"\n\n", upper, upper);
     text_add(&t,
              "#if CTN_INTERFACE != %d\n"

@@ -157,13 +157,14 @@ static void norms_fold_and_relus_fuse(void **state) {
 
 /* ---- layout, padding ----------------------------------------------------------------------- */
 
-/* The C of a module under a name that does not depend on it. */
+/* The C of a module and its header, under a name that does not depend on it. */
 static const char *c_of_net(const char *name) {
     const char *model = flow_path("%s/net.pt2", name), *out = flow_path("%s_c", name);
     assert_code(
         flow_shell("mkdir -p %s && cp %s %s", flow_path("%s", name), archive_of(name), model), 0);
     assert_non_null(flow_compiled(model, data_of(name), "cortex-m55", out));
-    return file_text(flow_text("%s/net.c", out));
+    const char *header = file_text(flow_text("%s/net.h", out));
+    return flow_text("%s\n%s", header, file_text(flow_text("%s/net.c", out)));
 }
 
 static void memory_format_of_the_example_changes_no_line_of_c(void **state) {
