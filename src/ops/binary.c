@@ -201,6 +201,33 @@ static double map_xlogy_of_scalar(const Node *n, const double *in) {
     return xlogy_of(n, node_double(n, "self"), in[0]);
 }
 
+static double xlog1py_of(const Node *n, double a, double b) {
+    (void)n;
+    return isnan(b) ? b : a == 0 ? 0 : a * log1p(b);
+}
+BINARY(xlog1py)
+BINARY_SCALAR(xlog1py, "other")
+
+static double map_xlog1py_of_scalar(const Node *n, const double *in) {
+    return xlog1py_of(n, node_double(n, "self"), in[0]);
+}
+
+static double gcd_of(const Node *n, double a, double b) {
+    for (a = fabs(a), b = fabs(b); b != 0;) {
+        double rest = fmod(a, b);
+        a = b;
+        b = rest;
+    }
+    return wrap(n, a);
+}
+BINARY(gcd)
+
+static double lcm_of(const Node *n, double a, double b) {
+    double divisor = gcd_of(n, a, b);
+    return divisor == 0 ? 0 : wrap(n, fabs(a / divisor * b));
+}
+BINARY(lcm)
+
 static double ldexp_of(const Node *n, double a, double b) {
     (void)n;
     return a * exp2(b);
@@ -387,6 +414,30 @@ static const Op rows[] = {
     {.schema = "aten::xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
      .shape = shape_broadcast_float,
      BY_TABLE2(xlogy_of_scalar)},
+    {.schema = "aten::special_xlogy(Tensor self, Tensor other) -> Tensor",
+     .shape = shape_broadcast_float,
+     BY_TABLE2(xlogy)},
+    {.schema = "aten::special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor",
+     .shape = shape_broadcast_float,
+     BY_TABLE2(xlogy_scalar)},
+    {.schema = "aten::special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor",
+     .shape = shape_broadcast_float,
+     BY_TABLE2(xlogy_of_scalar)},
+    {.schema = "aten::special_xlog1py(Tensor self, Tensor other) -> Tensor",
+     .shape = shape_broadcast_float,
+     BY_TABLE2(xlog1py)},
+    {.schema = "aten::special_xlog1py.other_scalar(Tensor self, Scalar other) -> Tensor",
+     .shape = shape_broadcast_float,
+     BY_TABLE2(xlog1py_scalar)},
+    {.schema = "aten::special_xlog1py.self_scalar(Scalar self, Tensor other) -> Tensor",
+     .shape = shape_broadcast_float,
+     BY_TABLE2(xlog1py_of_scalar)},
+    {.schema = "aten::gcd(Tensor self, Tensor other) -> Tensor",
+     .map = map_gcd,
+     .no_integer_form = "the divisors of two numbers that vary"},
+    {.schema = "aten::lcm(Tensor self, Tensor other) -> Tensor",
+     .map = map_lcm,
+     .no_integer_form = "the divisors of two numbers that vary"},
     {.schema = "aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
      .shape = shape_broadcast_float,
      BY_TABLE2(ldexp)},

@@ -104,12 +104,11 @@ static void range_read(const Node *n, const char *name, double *value, bool *who
 }
 
 static Range range_of(const Node *n) {
-    const char *overload = op_schema(n->op)->overload;
     Range r = {.step = 1, .whole = true};
     range_read(n, "end", &r.end, &r.whole);
-    if (*overload)
+    if (node_takes(n, "start"))
         range_read(n, "start", &r.start, &r.whole);
-    if (text_equal(overload, "start_step"))
+    if (node_takes(n, "step"))
         range_read(n, "step", &r.step, &r.whole);
     return r;
 }
@@ -128,6 +127,14 @@ static void arange_eval(C *c, Node *n) {
         array_set(out, i, r.start + (double)i * r.step);
 }
 
+/* Up to its end, and float32 unless said otherwise: what arange replaced. */
+static void range_shape(C *c, Node *n) {
+    Range r = range_of(n);
+    double count = floor((r.end - r.start) / r.step) + 1;
+    int64_t dim = count >= 0 && count < INT32_MAX ? (int64_t)count : -1;
+    create_type(c, n, dtype_or(n, DT_F32), 1, &dim);
+}
+
 static void linspace_shape(C *c, Node *n) {
     int64_t dim = node_int(n, "steps");
     create_type(c, n, dtype_or(n, DT_F32), 1, &dim);
@@ -144,6 +151,84 @@ static void linspace_eval(C *c, Node *n) {
                   i < steps / 2 || steps == 1 ? start + step * (float)i
                                               : end - step * (float)(steps - 1 - i));
 }
+
+static void logspace_eval(C *c, Node *n) {
+    Array *out = eval_out(c, n, 0);
+    double start = node_double(n, "start"), end = node_double(n, "end");
+    int64_t steps = out->dim[0];
+    for (int64_t i = 0; i < steps; i++)
+        array_set(out, i,
+                  pow(node_double(n, "base"),
+                      steps > 1 ? start + (end - start) * (double)i / (double)(steps - 1) : start));
+}
+
+/* ---- windows of signals ----------------------------------------------------------------------
+ */
+
+static const double PI = 3.14159265358979323846;
+
+static double number_or(const Node *n, const char *name, double otherwise) {
+    return node_takes(n, name) ? node_double(n, name) : otherwise;
+}
+
+/* x runs from 0 to 1 over the window. */
+static double hann(const Node *n, double x) {
+    (void)n;
+    return 0.5 - 0.5 * cos(2 * PI * x);
+}
+
+static double hamming(const Node *n, double x) {
+    return number_or(n, "alpha", 0.54) - number_or(n, "beta", 0.46) * cos(2 * PI * x);
+}
+
+static double blackman(const Node *n, double x) {
+    (void)n;
+    return 0.42 - 0.5 * cos(2 * PI * x) + 0.08 * cos(4 * PI * x);
+}
+
+static double bartlett(const Node *n, double x) {
+    (void)n;
+    return 1 - fabs(2 * x - 1);
+}
+
+static double bessel_i0(double x) {
+    double sum = 1, term = 1;
+    for (int k = 1; k < 500 && term > sum * 1e-17; k++) {
+        term *= (x / (2 * k)) * (x / (2 * k));
+        sum += term;
+    }
+    return sum;
+}
+
+static double kaiser(const Node *n, double x) {
+    double beta = number_or(n, "beta", 12), y = 2 * x - 1;
+    return bessel_i0(beta * sqrt(fmax(0, 1 - y * y))) / bessel_i0(beta);
+}
+
+static void window_shape(C *c, Node *n) {
+    int64_t dim = node_int(n, "window_length");
+    create_type(c, n, dtype_or(n, DT_F32), 1, &dim);
+}
+
+/* A periodic window is a symmetric one of one element more, without that. */
+static void window_eval(C *c, Node *n, double (*of)(const Node *, double)) {
+    Array *out = eval_out(c, n, 0);
+    int64_t count = out->dim[0], steps = count;
+    if (node_takes(n, "periodic") && !node_bool(n, "periodic"))
+        steps--;
+    for (int64_t i = 0; i < count; i++)
+        array_set(out, i, count == 1 ? 1 : of(n, (double)i / (double)steps));
+}
+
+#define WINDOW_FUNCTION(name)                                                                      \
+    static void name##_eval(C *c, Node *n) {                                                       \
+        window_eval(c, n, name);                                                                   \
+    }
+WINDOW_FUNCTION(hann)
+WINDOW_FUNCTION(hamming)
+WINDOW_FUNCTION(blackman)
+WINDOW_FUNCTION(bartlett)
+WINDOW_FUNCTION(kaiser)
 
 /* ---- matrices ------------------------------------------------------------------------------- */
 
@@ -287,6 +372,54 @@ static const Op rows[] = {
         "aten::linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, " OPTIONS
         ") -> Tensor",
         linspace_shape, linspace_eval),
+    CREATES("aten::hann_window(int window_length, *, ScalarType? dtype=None, " OPTIONS
+            ") -> Tensor",
+            window_shape, hann_eval),
+    CREATES("aten::hann_window.periodic(int window_length, bool periodic, *, ScalarType? "
+            "dtype=None, " OPTIONS ") -> Tensor",
+            window_shape, hann_eval),
+    CREATES("aten::hamming_window(int window_length, *, ScalarType? dtype=None, " OPTIONS
+            ") -> Tensor",
+            window_shape, hamming_eval),
+    CREATES("aten::hamming_window.periodic(int window_length, bool periodic, *, ScalarType? "
+            "dtype=None, " OPTIONS ") -> Tensor",
+            window_shape, hamming_eval),
+    CREATES("aten::hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, "
+            "ScalarType? dtype=None, " OPTIONS ") -> Tensor",
+            window_shape, hamming_eval),
+    CREATES("aten::hamming_window.periodic_alpha_beta(int window_length, bool periodic, float "
+            "alpha, float beta, *, ScalarType? dtype=None, " OPTIONS ") -> Tensor",
+            window_shape, hamming_eval),
+    CREATES("aten::blackman_window(int window_length, *, ScalarType? dtype=None, " OPTIONS
+            ") -> Tensor",
+            window_shape, blackman_eval),
+    CREATES("aten::blackman_window.periodic(int window_length, bool periodic, *, ScalarType? "
+            "dtype=None, " OPTIONS ") -> Tensor",
+            window_shape, blackman_eval),
+    CREATES("aten::bartlett_window(int window_length, *, ScalarType? dtype=None, " OPTIONS
+            ") -> Tensor",
+            window_shape, bartlett_eval),
+    CREATES("aten::bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? "
+            "dtype=None, " OPTIONS ") -> Tensor",
+            window_shape, bartlett_eval),
+    CREATES("aten::kaiser_window(int window_length, *, ScalarType? dtype=None, " OPTIONS
+            ") -> Tensor",
+            window_shape, kaiser_eval),
+    CREATES("aten::kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? "
+            "dtype=None, " OPTIONS ") -> Tensor",
+            window_shape, kaiser_eval),
+    CREATES("aten::kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? "
+            "dtype=None, " OPTIONS ") -> Tensor",
+            window_shape, kaiser_eval),
+    CREATES("aten::range(Scalar start, Scalar end, *, ScalarType? dtype=None, " OPTIONS
+            ") -> Tensor",
+            range_shape, arange_eval),
+    CREATES("aten::range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? "
+            "dtype=None, " OPTIONS ") -> Tensor",
+            range_shape, arange_eval),
+    CREATES("aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? "
+            "dtype=None, " OPTIONS ") -> Tensor",
+            linspace_shape, logspace_eval),
     CREATES("aten::eye(SymInt n, *, ScalarType? dtype=None, " OPTIONS ") -> Tensor", eye_shape,
             eye_eval),
     CREATES("aten::eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, " OPTIONS ") -> Tensor",

@@ -7,19 +7,57 @@
 
 #include <string.h>
 
+typedef struct { /* how what is written combines with what stands there */
+    const char *name, *row;
+    double neutral; /* combines to what stands there; NAN: only that itself does */
+} Combine;
+
+static const Combine combines[] = {
+    {"sum", "aten::add.Tensor", 0},  {"add", "aten::add.Tensor", 0},
+    {"prod", "aten::mul.Tensor", 1}, {"multiply", "aten::mul.Tensor", 1},
+    {"amax", "aten::maximum", NAN},  {"amin", "aten::minimum", NAN},
+    {"mean", "aten::add.Tensor", 0},
+};
+
 typedef struct { /* element to[i] of self becomes element from[i] of the source */
     int64_t count;
     int64_t *to, *from; /* from NULL: the number `value` */
     Value *source;
     double value;
-    bool adds;    /* ... is added to it */
-    double alpha; /* times this; 0 for 1 */
+    const Combine *combine; /* ... is combined with it; NULL: replaces it */
+    bool fresh;             /* ... what self has in these places does not count */
+    bool averages;          /* sums are divided by how many numbers went into them */
+    double alpha;           /* times this; 0 for 1 */
 } Places;
 
 typedef bool PlacesOf(C *c, const Node *n, bool running, Places *p);
 
 /* ---- in float ---------------------------------------------------------------------------------
  */
+
+/* How many of the places before i are the same as place i. */
+static int64_t *occurrences(C *c, const Places *p, int64_t size, int64_t *most) {
+    int64_t *seen = NEW_ARRAY(c, int64_t, size + 1), *nth = NEW_ARRAY(c, int64_t, p->count + 1);
+    *most = 0;
+    for (int64_t i = 0; i < p->count; i++) {
+        nth[i] = seen[p->to[i]]++;
+        *most = nth[i] > *most ? nth[i] : *most;
+    }
+    return nth;
+}
+
+static double combined(const Combine *by, double old, double x) {
+    if (!by)
+        return x;
+    if (isnan(by->neutral))
+        return text_equal(by->name, "amax") ? fmax(old, x) : fmin(old, x);
+    return by->neutral == 0 ? old + x : old * x;
+}
+
+/* sum / count, towards minus infinity where both are integers, as torch divides here. */
+static double average(const Array *out, double sum, double count) {
+    return dtype_is_float(out->dtype) ? sum / count : floor(sum / count);
+}
 
 static void write_eval(C *c, Node *n, PlacesOf *of) {
     const Array *self = eval_in(c, n, "self");
@@ -30,10 +68,17 @@ static void write_eval(C *c, Node *n, PlacesOf *of) {
         return;
     const Array *source = p.from ? eval_value(c, p.source) : NULL;
     double alpha = p.alpha != 0 ? p.alpha : 1;
+    int64_t most, *nth = occurrences(c, &p, array_count(out), &most);
+    int64_t *last = NEW_ARRAY(c, int64_t, array_count(out) + 1); /* numbers that a place took */
     for (int64_t i = 0; i < p.count; i++) {
-        double x = source ? array_get(source, p.from[i]) : p.value;
-        array_set(out, p.to[i], p.adds ? array_get(out, p.to[i]) + alpha * x : x);
+        double x = alpha * (source ? array_get(source, p.from[i]) : p.value);
+        bool first = p.fresh && nth[i] == 0;
+        array_set(out, p.to[i], first ? x : combined(p.combine, array_get(out, p.to[i]), x));
+        last[p.to[i]] = nth[i] + 1;
     }
+    for (int64_t i = 0; p.averages && i < array_count(out); i++)
+        if (last[i] > 0)
+            array_set(out, i, average(out, array_get(out, i), (double)(last[i] + !p.fresh)));
 }
 
 /* ---- places that are constant -----------------------------------------------------------------
@@ -99,22 +144,28 @@ static Value *places_write(C *c, Graph *g, Node *n, const Places *p, Value *self
 
 enum { MOST_ROUNDS = 64 };
 
-/* How many of the places before i are the same as place i. */
-static int64_t *occurrences(C *c, const Places *p, int64_t size, int64_t *most) {
-    int64_t *seen = NEW_ARRAY(c, int64_t, size + 1), *nth = NEW_ARRAY(c, int64_t, p->count + 1);
-    *most = 0;
-    for (int64_t i = 0; i < p->count; i++) {
-        nth[i] = seen[p->to[i]]++;
-        *most = nth[i] > *most ? nth[i] : *most;
+/* Sums of places divided by how many numbers went into each. */
+static Value *places_average(C *c, Graph *g, Node *n, const Places *p, Value *self) {
+    const Type *t = &self->type;
+    if (!dtype_is_float(t->dtype)) {
+        movement_refuse(c, n, "reduce=mean of %s", dtype_name(t->dtype));
+        return self;
     }
-    return nth;
+    Array *factor = array_new(c, DT_F32, t->rank, t->dim);
+    for (int64_t i = 0; i < p->count; i++)
+        array_set(factor, p->to[i], array_get(factor, p->to[i]) + 1);
+    for (int64_t i = 0; i < array_count(factor); i++) {
+        double taken = array_get(factor, i);
+        array_set(factor, i, taken > 0 ? 1 / (taken + !p->fresh) : 1);
+    }
+    return MAKE("aten::mul.Tensor", arg_value(self), arg_value(value_constant(g, "share", factor)));
 }
 
-/* Round r adds what names a place for the r-th time. */
-static Value *places_add(C *c, Graph *g, Node *n, const Places *p, Value *self, Value *vector) {
+/* Round r takes what names a place for the r-th time. */
+static Value *places_combine(C *c, Graph *g, Node *n, const Places *p, Value *self, Value *vector) {
     int64_t most, *nth = occurrences(c, p, type_count(&self->type), &most);
     if (most >= MOST_ROUNDS) {
-        movement_refuse(c, n, "a place that is added to %lld times, at most %d",
+        movement_refuse(c, n, "a place that is written to %lld times, at most %d",
                         (long long)most + 1, MOST_ROUNDS);
         return self;
     }
@@ -129,12 +180,13 @@ static Value *places_add(C *c, Graph *g, Node *n, const Places *p, Value *self, 
                 now.from[now.count] = now.count;
                 now.count++;
             }
-        Value *sum =
-            MAKE("aten::add.Tensor", arg_value(elements_at(c, g, n, self, now.count, now.to)),
-                 arg_value(elements_at(c, g, n, vector, now.count, from)));
-        self = places_write(c, g, n, &now, self, sum);
+        Value *taken = elements_at(c, g, n, vector, now.count, from);
+        if (r > 0 || !p->fresh)
+            taken = MAKE(p->combine->row, arg_value(elements_at(c, g, n, self, now.count, now.to)),
+                         arg_value(taken));
+        self = places_write(c, g, n, &now, self, taken);
     }
-    return self;
+    return p->averages ? places_average(c, g, n, p, self) : self;
 }
 
 /* ---- places that depend on data ---------------------------------------------------------------
@@ -148,7 +200,7 @@ typedef struct {
     Value *index;  /* self's dims, but `count` along dim; or a vector of count numbers */
     Value *source; /* likewise, or one element everywhere; of self's dtype */
     bool wraps;    /* negative indices count from the end */
-    bool adds;
+    const Combine *combine;
 } Choices;
 
 typedef bool ChoicesOf(C *c, Graph *g, Node *n, Choices *x);
@@ -196,14 +248,17 @@ static void choices_write(C *c, Graph *g, Node *n, const Choices *x) {
                         (long long)x->count, MOST_CHOICES);
         return;
     }
-    Value *zero = value_constant(g, "zero", array_new(c, self.dtype, 0, NULL));
+    Array *number = array_new(c, self.dtype, 0, NULL);
+    array_set(number, 0, x->combine && !isnan(x->combine->neutral) ? x->combine->neutral : 0);
+    bool by_number = x->combine && !isnan(x->combine->neutral);
+    Value *neutral = by_number ? value_constant(g, "neutral", number) : NULL;
     for (int64_t j = 0; j < x->count; j++) {
         Value *mask = choice_mask(c, g, n, x, &self, j), *source = x->source;
         if (type_count(&source->type) > 1)
             source = nth_along(c, g, n, source, x->dim, self.rank, j);
         Value *v = MAKE("aten::where.self", arg_value(mask), arg_value(source),
-                        arg_value(x->adds ? zero : out));
-        out = x->adds ? MAKE("aten::add.Tensor", arg_value(out), arg_value(v)) : v;
+                        arg_value(neutral ? neutral : out));
+        out = x->combine ? MAKE(x->combine->row, arg_value(out), arg_value(v)) : v;
     }
     value_replace(g, n->out[0], out);
 }
@@ -249,7 +304,8 @@ static void write_decompose(C *c, Graph *g, Node *n, const char *index, PlacesOf
         return;
     if (p.count > 0) {
         Value *v = places_vector(c, g, n, &p);
-        self = p.adds ? places_add(c, g, n, &p, self, v) : places_write(c, g, n, &p, self, v);
+        self =
+            p.combine ? places_combine(c, g, n, &p, self, v) : places_write(c, g, n, &p, self, v);
     }
     value_replace(g, n->out[0], self);
 }
@@ -292,7 +348,7 @@ static bool index_put_places(C *c, const Node *n, bool running, Places *p) {
     Indexing x;
     if (!indexing_open(c, n, &x, running))
         return false;
-    p->adds = node_bool(n, "accumulate");
+    p->combine = node_bool(n, "accumulate") ? &combines[0] : NULL;
     p->source = node_in(n, "values");
     p->count = type_count(&x.out);
     p->to = indexing_sources(c, n, &x, running);
@@ -335,7 +391,7 @@ static bool index_put_choices(C *c, Graph *g, Node *n, Choices *x) {
         x->source = MAKE("aten::reshape", arg_value(values), arg_ints(c, t->rank, dims));
     }
     x->wraps = true;
-    x->adds = node_bool(n, "accumulate");
+    x->combine = node_bool(n, "accumulate") ? &combines[0] : NULL;
     return true;
 }
 
@@ -424,15 +480,52 @@ static bool scatter_choices(C *c, Graph *g, Node *n, Choices *x) {
 WRITE_FUNCTIONS(scatter, "index")
 
 static bool scatter_add_places(C *c, const Node *n, bool running, Places *p) {
-    p->adds = true;
+    p->combine = &combines[0];
     return scatter_places(c, n, running, p);
 }
 
 static bool scatter_add_choices(C *c, Graph *g, Node *n, Choices *x) {
-    x->adds = true;
+    x->combine = &combines[0];
     return scatter_choices(c, g, n, x);
 }
 WRITE_FUNCTIONS(scatter_add, "index")
+
+/* The row's `reduce`, and whether what self has counts. */
+static const Combine *combine_asked(C *c, const Node *n) {
+    const char *reduce = node_string(n, "reduce");
+    for (size_t i = 0; i < COUNT_OF(combines); i++)
+        if (text_equal(combines[i].name, reduce))
+            return &combines[i];
+    movement_refuse(c, n, "reduce=\"%s\"", reduce);
+    return NULL;
+}
+
+static bool reduce_places(C *c, const Node *n, Places *p) {
+    p->combine = combine_asked(c, n);
+    p->fresh = node_takes(n, "include_self") && !node_bool(n, "include_self");
+    p->averages = p->combine && text_equal(p->combine->name, "mean");
+    return p->combine != NULL;
+}
+
+static bool reduce_choices(C *c, const Node *n, Choices *x) {
+    x->combine = combine_asked(c, n);
+    if (x->combine && text_equal(x->combine->name, "mean"))
+        return movement_refuse(c, n,
+                               "no integer form: reduce=\"mean\" at places that depend on data");
+    if (node_takes(n, "include_self") && !node_bool(n, "include_self"))
+        return movement_refuse(c, n,
+                               "no integer form: include_self=False at places that depend on data");
+    return x->combine != NULL;
+}
+
+static bool scatter_reduce_places(C *c, const Node *n, bool running, Places *p) {
+    return reduce_places(c, n, p) && scatter_places(c, n, running, p);
+}
+
+static bool scatter_reduce_choices(C *c, Graph *g, Node *n, Choices *x) {
+    return reduce_choices(c, n, x) && scatter_choices(c, g, n, x);
+}
+WRITE_FUNCTIONS(scatter_reduce, "index")
 
 static Value *value_argument(C *c, Graph *g, Node *n) {
     Array *a = array_new(c, node_in(n, "self")->type.dtype, 0, NULL);
@@ -453,6 +546,15 @@ static bool scatter_value_choices(C *c, Graph *g, Node *n, Choices *x) {
     return index_covers(c, n, x, &x->index->type);
 }
 WRITE_FUNCTIONS(scatter_value, "index")
+
+static bool scatter_value_reduce_places(C *c, const Node *n, bool running, Places *p) {
+    return reduce_places(c, n, p) && scatter_value_places(c, n, running, p);
+}
+
+static bool scatter_value_reduce_choices(C *c, Graph *g, Node *n, Choices *x) {
+    return reduce_choices(c, n, x) && scatter_value_choices(c, g, n, x);
+}
+WRITE_FUNCTIONS(scatter_value_reduce, "index")
 
 /* An index for each slice of source. */
 static bool index_copy_places(C *c, const Node *n, bool running, Places *p) {
@@ -479,13 +581,13 @@ static bool index_copy_choices(C *c, Graph *g, Node *n, Choices *x) {
 WRITE_FUNCTIONS(index_copy, "index")
 
 static bool index_add_places(C *c, const Node *n, bool running, Places *p) {
-    p->adds = true;
+    p->combine = &combines[0];
     p->alpha = node_double(n, "alpha");
     return index_copy_places(c, n, running, p);
 }
 
 static bool index_add_choices(C *c, Graph *g, Node *n, Choices *x) {
-    x->adds = true;
+    x->combine = &combines[0];
     if (!index_copy_choices(c, g, n, x))
         return false;
     if (node_double(n, "alpha") != 1)
@@ -493,6 +595,15 @@ static bool index_add_choices(C *c, Graph *g, Node *n, Choices *x) {
     return true;
 }
 WRITE_FUNCTIONS(index_add, "index")
+
+static bool index_reduce_places(C *c, const Node *n, bool running, Places *p) {
+    return reduce_places(c, n, p) && index_copy_places(c, n, running, p);
+}
+
+static bool index_reduce_choices(C *c, Graph *g, Node *n, Choices *x) {
+    return reduce_choices(c, n, x) && index_copy_choices(c, g, n, x);
+}
+WRITE_FUNCTIONS(index_reduce, "index")
 
 static bool index_fill_places(C *c, const Node *n, bool running, Places *p) {
     Type over = node_in(n, "self")->type;
@@ -542,7 +653,7 @@ static bool put_places(C *c, const Node *n, bool running, Places *p) {
     const Array *at = index_data(c, node_in(n, "index"), running);
     int64_t size = type_count(&node_in(n, "self")->type);
     p->source = node_in(n, "source");
-    p->adds = node_bool(n, "accumulate");
+    p->combine = node_bool(n, "accumulate") ? &combines[0] : NULL;
     p->count = at ? array_count(at) : 0;
     if (!at || type_count(&p->source->type) != p->count)
         return at ? movement_refuse(c, n, "as many indices as elements are needed") : false;
@@ -604,6 +715,18 @@ static const Op rows[] = {
            scatter_value),
     WRITES("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
            scatter_add),
+    WRITES("aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> "
+           "Tensor",
+           scatter_reduce),
+    WRITES("aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str "
+           "reduce) -> Tensor",
+           scatter_value_reduce),
+    WRITES("aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, "
+           "*, bool include_self=True) -> Tensor",
+           scatter_reduce),
+    WRITES("aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, "
+           "bool include_self=True) -> Tensor",
+           index_reduce),
     WRITES("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
            index_copy),
     WRITES("aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) "

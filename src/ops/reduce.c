@@ -815,6 +815,11 @@ static const Op rows[] = {
     {.schema = "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) "
                "-> Tensor",
      COMPOSITE(norm_decompose)},
+    {.schema = "aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
+     COMPOSITE(norm_decompose)},
+    {.schema = "aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, "
+               "*, ScalarType dtype) -> Tensor",
+     COMPOSITE(norm_decompose)},
     {.schema = "aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool "
                "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
      COMPOSITE(norm_decompose)},

@@ -85,6 +85,32 @@ static double bessel_i0e(double x) {
     return sum / sqrt(2 * PI * x);
 }
 
+/* Order one, likewise; odd. */
+static double bessel_i1e(double x) {
+    double size = fabs(x), sum = size / 2, term = size / 2;
+    if (size <= 30) {
+        for (int k = 1; k < 200 && term > sum * 1e-17; k++) {
+            term *= (size / 2) * (size / 2) / ((double)k * (k + 1));
+            sum += term;
+        }
+        return copysign(sum * exp(-size), x);
+    }
+    sum = term = 1;
+    for (int k = 1; k < 15; k++) {
+        term *= -(4 - (2 * k - 1.0) * (2 * k - 1.0)) / (8 * k * size);
+        sum += term;
+    }
+    return copysign(sum / sqrt(2 * PI * size), x);
+}
+
+/* exp(x^2) erfc(x); where erfc is nearly gone, by its asymptotic series. */
+static double erfcx(double x) {
+    if (x < 25)
+        return exp(x * x) * erfc(x);
+    double y = 1 / (2 * x * x);
+    return (1 - y * (1 - 3 * y * (1 - 5 * y))) / (x * sqrt(PI));
+}
+
 /* ---- maps --------------------------------------------------------------------------------- */
 
 #define MAP(name, expression)                                                                      \
@@ -124,6 +150,11 @@ MAP(erfinv, erfinv(x))
 MAP(lgamma, log_gamma(x))
 MAP(digamma, digamma(x))
 MAP(sinc, x == 0 ? 1 : sin(PI * x) / (PI * x))
+MAP(erfcx, erfcx(x))
+MAP(ndtri, sqrt(2) * erfinv(2 * x - 1))
+MAP(log_ndtr, x < -1 ? log(erfcx(-x / sqrt(2)) / 2) - x * x / 2 : log1p(-erfc(x / sqrt(2)) / 2))
+MAP(i1, bessel_i1e(x) * exp(fabs(x)))
+MAP(i1e, bessel_i1e(x))
 MAP(i0, bessel_i0e(x) * exp(fabs(x)))
 MAP(i0e, bessel_i0e(x))
 MAP(ndtr, 0.5 * erfc(-x / sqrt(2)))
@@ -290,6 +321,11 @@ static const Op rows[] = {
     FLOAT_AS(special_digamma, digamma),
     FLOAT_AS(special_psi, digamma),
     FLOAT_AS(special_sinc, sinc),
+    FLOAT_AS(special_erfcx, erfcx),
+    FLOAT_AS(special_ndtri, ndtri),
+    FLOAT_AS(special_log_ndtr, log_ndtr),
+    FLOAT_AS(special_i1, i1),
+    FLOAT_AS(special_i1e, i1e),
     FLOAT_AS(special_i0, i0),
     FLOAT_AS(special_i0e, i0e),
     FLOAT_AS(special_ndtr, ndtr),

@@ -77,13 +77,24 @@ static Value *turned(Constants *k, Value *v, Grid *grid, Array *integers) {
     return v;
 }
 
+/* The largest power of two that x is a multiple of. */
+static double step_of(double x) {
+    int exponent;
+    int64_t mantissa = (int64_t)ldexp(frexp(fabs(x), &exponent), 53);
+    return ldexp((double)(mantissa & -mantissa), exponent - 53);
+}
+
 Grid *grid_of_range(C *c, const Array *a, int bits) {
-    double low = 0, high = 0;
+    double low = 0, high = 0, step = INFINITY, most = ldexp(1, bits - 1) - 1;
     int64_t count = array_count(a);
     for (int64_t i = 0; i < count; i++) {
-        low = fmin(low, array_get(a, i));
-        high = fmax(high, array_get(a, i));
+        double x = array_get(a, i);
+        low = fmin(low, x);
+        high = fmax(high, x);
+        step = x != 0 ? fmin(step, step_of(x)) : step;
     }
+    if (fmax(-low, high) > 0 && fmax(-low, high) <= most * step)
+        return grid_affine(c, -(most + (bits != 16)) * step, most * step, bits);
     return grid_affine(c, low, high, bits);
 }
 
