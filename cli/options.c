@@ -6,8 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INSPECT = 1, COMPILE = 2, RUN = 4, VERIFY = 8, REPORT = 16, OPS = 32, TARGETS = 64 };
-enum { ALL = 127, MAX_REPEATED = 256 };
+enum {
+    INSPECT = 1,
+    COMPILE = 2,
+    RUN = 4,
+    VERIFY = 8,
+    REPORT = 16,
+    OPS = 32,
+    TARGETS = 64,
+    SENSITIVITY = 128
+};
+enum { ALL = 255, MAX_REPEATED = 256 };
 
 const Command command_table[] = {
     {"inspect", "MODEL.pt2", "what is in an archive and what each node will become",
@@ -19,6 +28,7 @@ const Command command_table[] = {
     {"report", "DIR", "the report of a compile again", corten_report},
     {"ops", NULL, "the operator table", corten_ops},
     {"targets", NULL, "the CPUs", corten_targets},
+    {"sensitivity", "MODEL|DIR", "what each node's rounding costs, in dB", corten_sensitivity},
 };
 const int command_count = sizeof command_table / sizeof *command_table;
 
@@ -40,18 +50,18 @@ static const Option option_table[] = {
     {"target", 't', COMPILE, TEXT, AT(target), "CPU", "the CPU: corten targets lists them"},
     {"output", 'o', COMPILE | RUN, TEXT, AT(out), "PATH",
      "compile: the folder to write; run: a .npy or .npz"},
-    {"calibrate", 'c', COMPILE, REPEATED, LIST_AT(calibrate), "PATH",
+    {"calibrate", 'c', COMPILE | SENSITIVITY, REPEATED, LIST_AT(calibrate), "PATH",
      ".npy, .npz, or a folder of those or of images; repeatable"},
-    {"observer", 0, COMPILE, TEXT, AT(observer), "NAME", "minmax, percentile or mse"},
-    {"precision", 0, COMPILE, TEXT, AT(precision_file), "FILE",
+    {"observer", 0, COMPILE | SENSITIVITY, TEXT, AT(observer), "NAME", "minmax, percentile or mse"},
+    {"precision", 0, COMPILE | SENSITIVITY, TEXT, AT(precision_file), "FILE",
      "lines \"GLOB = int8|int16|w4|float\" by node or module"},
     {"accuracy-budget", 0, COMPILE, NUMBER, AT(accuracy_budget_db), "DB",
      "raise nodes to int16 until the output SQNR is reached"},
-    {"allow-float", 0, COMPILE, FLAG, AT(allow_float), NULL,
+    {"allow-float", 0, COMPILE | SENSITIVITY, FLAG, AT(allow_float), NULL,
      "leave nodes without integer form in float instead of stopping"},
     {"io", 0, COMPILE, TEXT, AT(io), "TYPE", "inputs and outputs as int8, int16 or float"},
     {"io-layout", 0, COMPILE, TEXT, AT(io_layout), "ORDER", "nchw or nhwc"},
-    {"input-scale", 0, COMPILE, REPEATED, LIST_AT(input_scale), "NAME=SCALE,ZP",
+    {"input-scale", 0, COMPILE | SENSITIVITY, REPEATED, LIST_AT(input_scale), "NAME=SCALE,ZP",
      "fixed quantization of an input"},
     {"emit", 0, COMPILE, TEXT, AT(emit), "KIND", "c"},
     {"export", 0, COMPILE, REPEATED, LIST_AT(exports), "KIND",
@@ -64,7 +74,7 @@ static const Option option_table[] = {
      "do not reuse the memory of inputs during a run"},
     {"bind-inputs", 0, COMPILE, FLAG, AT(bind_inputs), NULL,
      "inputs lie in buffers of yours, bound before each run (double buffering)"},
-    {"threads", 0, COMPILE, INTEGER, AT(threads), "N", "for calibration"},
+    {"threads", 0, COMPILE | SENSITIVITY, INTEGER, AT(threads), "N", "for calibration"},
     {"dump", 0, COMPILE, TEXT, AT(dump), "PASS", "print the graph after a pass"},
     {"stop-after", 0, COMPILE, TEXT, AT(stop_after), "PASS", "stop there, write nothing"},
     {"from", 0, COMPILE, TEXT, AT(from), "PASS", "start there, from a dumped graph"},
@@ -72,11 +82,12 @@ static const Option option_table[] = {
     {"labels", 0, VERIFY, TEXT, AT(labels), "NAME", "a .npy, or an array's name in the input"},
     {"limit", 0, RUN | VERIFY, INTEGER, AT(limit), "N", "only the first N samples"},
     {"on", 0, RUN | VERIFY, TEXT, AT(on), "WHERE", "float, host or qemu"},
-    {"model", 0, RUN | VERIFY, TEXT, AT(archive), "PATH", "where the archive is now"},
+    {"model", 0, RUN | VERIFY | SENSITIVITY, TEXT, AT(archive), "PATH", "where the archive is now"},
     {"raw", 0, RUN, FLAG, AT(raw), NULL, "write integers as they are"},
-    {"mean", 0, COMPILE | RUN | VERIFY, TEXT, AT(mean), "NUMBERS", "of images, 0..1"},
-    {"std", 0, COMPILE | RUN | VERIFY, TEXT, AT(std), "NUMBERS", "of images"},
-    {"json", 0, INSPECT | VERIFY | REPORT | OPS | TARGETS, FLAG, AT(json), NULL, "print JSON"},
+    {"mean", 0, COMPILE | RUN | VERIFY | SENSITIVITY, TEXT, AT(mean), "NUMBERS", "of images, 0..1"},
+    {"std", 0, COMPILE | RUN | VERIFY | SENSITIVITY, TEXT, AT(std), "NUMBERS", "of images"},
+    {"json", 0, INSPECT | VERIFY | SENSITIVITY | REPORT | OPS | TARGETS, FLAG, AT(json), NULL,
+     "print JSON"},
     {"quiet", 'q', ALL, FLAG, AT(quiet), NULL, "errors only"},
     {"verbose", 'v', ALL, FLAG, AT(verbose), NULL, "say more"},
 };
@@ -90,7 +101,7 @@ void help_print(FILE *f) {
     fprintf(f, "usage: corten COMMAND ...\n\n"
                "PyTorch models (torch.export archives) to int8 C for Cortex-M.\n\n");
     for (int i = 0; i < command_count; i++)
-        fprintf(f, "  %-8s %-14s %s\n", command_table[i].name,
+        fprintf(f, "  %-11s %-14s %s\n", command_table[i].name,
                 command_table[i].operand ? command_table[i].operand : "", command_table[i].purpose);
     fprintf(f, "\n  corten COMMAND --help    the options of a command\n"
                "  corten --version\n\n"

@@ -109,6 +109,7 @@ int corten_inspect(const CortenOptions *o);
 int corten_compile(const CortenOptions *o);
 int corten_run(const CortenOptions *o);
 int corten_verify(const CortenOptions *o);
+int corten_sensitivity(const CortenOptions *o); /* what each node's rounding costs */
 int corten_report(const CortenOptions *o);
 int corten_ops(const CortenOptions *o);
 int corten_targets(const CortenOptions *o);

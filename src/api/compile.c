@@ -113,11 +113,25 @@ static void measure_lowered(C *c, Session *s, Graph *g, PipelineControl *control
     add_seconds(control, "measure", now() - start);
 }
 
+static void check_budget(C *c, const Session *s) {
+    if (s->o->from || is_saved_graph(c, s->o))
+        fatal(c, DIAG_USAGE, NULL, "--accuracy-budget needs an archive, not a dumped graph");
+    if (s->compile.sample_count == 0)
+        fatal(c, DIAG_MODEL, NULL, "--accuracy-budget needs calibration data: give -c");
+}
+
 /* The passes up to quantize, then a copy of the graph for DIR, then the rest. */
 static void run_passes(C *c, Session *s, Graph *g, PipelineControl *control, FileSet *files) {
     if (control->stop_after) {
         pipeline_run(c, g, &s->compile, control);
         return;
+    }
+    if (s->compile.accuracy_budget_db > 0) {
+        check_budget(c, s);
+        run_until(c, s, g, control, "calibrate", "precision");
+        double start = now();
+        budget_meet(c, s, g, archive_float(c, s->o, s->o->model));
+        add_seconds(control, "measure", now() - start);
     }
     if (!starts_quantized(control->from)) {
         run_until(c, s, g, control, "quantize", "layout");
@@ -183,6 +197,14 @@ static const char *write_folder(C *c, Session *s, Graph *g, PipelineControl *con
     return report;
 }
 
+/* The passes again from behind calibration. */
+static Graph *quantized_copy(C *c, Session *s, const Graph *calibrated) {
+    Graph *g = graph_copy(c, calibrated);
+    PipelineControl control = {.from = "precision", .stop_after = "quantize"};
+    pipeline_run(c, g, &s->compile, &control);
+    return g;
+}
+
 /* The nodes that the passes found to need float join those of earlier runs. */
 static void add_float_nodes(C *c, Options *o, const Graph *g) {
     int count = o->float_node_count;
@@ -211,6 +233,20 @@ static Graph *compile_archive(C *c, Session *s, PipelineControl *control, FileSe
         if (g->float_wanted_count == 0)
             return g;
         add_float_nodes(c, &s->compile, g);
+    }
+}
+
+Graph *session_calibrated(C *c, Session *s, Graph **quantized) {
+    for (;;) {
+        Graph *g = load_model(c, s);
+        if (s->compile.sample_count == 0)
+            read_calibration(c, s, g);
+        PipelineControl control = {.stop_after = "calibrate"};
+        pipeline_run(c, g, &s->compile, &control);
+        *quantized = quantized_copy(c, s, g);
+        if ((*quantized)->float_wanted_count == 0)
+            return g;
+        add_float_nodes(c, &s->compile, *quantized);
     }
 }
 

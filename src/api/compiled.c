@@ -43,17 +43,49 @@ static const char *archive_place_in(C *c, const char *folder, const char *name) 
     return strchr(name, '/') ? name : path_join(c, folder, name);
 }
 
+static json_t *report_parse(C *c, const char *folder, Loc *loc, const char **text) {
+    *loc = (Loc){.file = path_join(c, folder, "report.json")};
+    size_t bytes;
+    *text = file_read(c, loc->file, &bytes);
+    json_error_t error;
+    json_t *root = json_loads(*text, 0, &error);
+    if (!root) {
+        loc->line = error.line;
+        fatal(c, DIAG_INPUT, loc, "not a report: %s", error.text);
+    }
+    return root;
+}
+
+static void check_archive(C *c, const char *path, const char *wanted) {
+    Loc loc = {.file = path};
+    const char *found = file_sha256(c, path);
+    if (strcmp(found, wanted) != 0)
+        fatal(c, DIAG_INPUT, &loc,
+              "this archive is not the one that was compiled: sha256 %s, needed %s (--model names "
+              "another path)",
+              found, wanted);
+}
+
+void compiled_options(C *c, Session *s, const char *folder) {
+    Loc loc;
+    const char *text;
+    json_t *root = report_parse(c, folder, &loc, &text);
+    const json_t *options = json_object_get(root, "options");
+    CortenOptions *o = c_memdup(c, s->o, sizeof *s->o);
+    o->model =
+        o->archive ? o->archive : archive_place_in(c, folder, member(c, &loc, root, "model"));
+    check_archive(c, o->model, member(c, &loc, root, "model_sha256"));
+    o->observer = optional(options, "observer") ? c_strdup(c, optional(options, "observer")) : NULL;
+    if (!o->precision_file && optional(options, "precision"))
+        o->precision_text = c_strdup(c, optional(options, "precision"));
+    take_options(c, s, root, &loc, o);
+    json_decref(root);
+}
+
 Compiled compiled_load(C *c, Session *s, const char *folder) {
     Compiled m = {.folder = folder};
-    Loc loc = {.file = path_join(c, folder, "report.json")};
-    size_t bytes;
-    m.report = file_read(c, loc.file, &bytes);
-    json_error_t error;
-    json_t *root = json_loads(m.report, 0, &error);
-    if (!root) {
-        loc.line = error.line;
-        fatal(c, DIAG_INPUT, &loc, "not a report: %s", error.text);
-    }
+    Loc loc;
+    json_t *root = report_parse(c, folder, &loc, &m.report);
     CortenOptions *o = c_memdup(c, s->o, sizeof *s->o);
     take_options(c, s, root, &loc, o);
     const char *name = member(c, &loc, root, "name");
@@ -80,13 +112,6 @@ Graph *archive_float(C *c, const CortenOptions *o, const char *path) {
 }
 
 Graph *compiled_float(C *c, const CortenOptions *o, const Compiled *m) {
-    Loc loc = {.file = m->archive};
-    const char *found = o->archive_data ? bytes_sha256(c, o->archive_data, o->archive_bytes)
-                                        : file_sha256(c, m->archive);
-    if (strcmp(found, m->archive_sha256) != 0)
-        fatal(c, DIAG_INPUT, &loc,
-              "this archive is not the one that was compiled: sha256 %s, needed %s (--model names "
-              "another path)",
-              found, m->archive_sha256);
+    check_archive(c, m->archive, m->archive_sha256);
     return archive_float(c, o, m->archive);
 }

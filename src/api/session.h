@@ -40,6 +40,8 @@ typedef struct {
     const char *archive_sha256;
 } Compiled;
 
+/* The options of that compile, and where its archive is; for a model that is made anew. */
+void compiled_options(C *c, Session *s, const char *folder);
 Compiled compiled_load(C *c, Session *s, const char *folder);
 /* The archive of a compiled model, functional and in float; fatal when it is gone or changed. */
 Graph *compiled_float(C *c, const CortenOptions *o, const Compiled *m);
@@ -51,6 +53,12 @@ Graph *archive_float(C *c, const CortenOptions *o, const char *path);
  * if it is too large. What it shows, noted in the graph for the report. */
 Comparison *measure(C *c, const Session *s, Graph *lowered, Graph *reference);
 void measure_note(C *c, Graph *lowered, const Comparison *k);
+
+/* The model of o->model or in memory, calibrated, and as the options let it be quantized. */
+Graph *session_calibrated(C *c, Session *s, Graph **quantized);
+/* Adds to the options what --accuracy-budget raises to 16 bits, so that the passes can go on; fatal
+ * when it cannot be met. */
+void budget_meet(C *c, Session *s, const Graph *calibrated, const Graph *reference);
 
 /* The arrays of a caller's, which live on; wrong ones are reported. */
 ArrayList *arrays_take(C *c, const char *what, int count, const CortenArrays *given);

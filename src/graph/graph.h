@@ -147,6 +147,8 @@ struct Value {
     Observed *observed; /* NULL before calibrate, and behind quantize, which leaves it as */
     Observed *seen;     /* what the report shows; it is no part of the text form */
     int bits;           /* 8 or 16 if asked for by --precision; 0: quantize decides */
+    const char *wide_reason; /* why it has 16 bits, if it has */
+    bool widenable;          /* quantize could give it 16 bits if asked to */
     int factor_axis;    /* pass equalize made the channels along this axis larger than the */
     int factor_count;   /* model's own, each by its factor; 0: it did not */
     double *factor;
@@ -216,6 +218,7 @@ typedef struct {
     Origins reads;       /* whose results it reads, for people: archive indices; -1 - k: input k */
     const char *numeric; /* filled by the report; and its constant weights: int4, int8 or NULL */
     const char *weights;
+    const char *numeric_reason; /* why not int8, or NULL */
 } ArchiveNode;
 
 /* A node that must be float, found while its integer form was made. */
@@ -419,7 +422,8 @@ struct Op {
                                                      programs (lower/program.c) */
 };
 
-/* An argument of a call as an archive gives it: of a list, the kind of its items (ARG_NONE: empty). */
+/* An argument of a call as an archive gives it: of a list, the kind of its items (ARG_NONE: empty).
+ */
 typedef struct {
     const char *name;
     ArgKind kind, item;

@@ -17,6 +17,10 @@ typedef struct {
 } PrecisionRule;
 
 typedef struct {
+    const char *value; /* by name, in the calibrated graph */
+} Raised;
+
+typedef struct {
     const Cpu *cpu;
     const char *isa; /* "mve" ...: the CPU's own unless overridden */
     IoType io;
@@ -30,6 +34,8 @@ typedef struct {
     bool optimize_size;
     int64_t ram_limit, flash_limit; /* 0: none */
     double accuracy_budget_db;      /* 0: none */
+    int raised_count; /* values that get 16 bits for the budget */
+    const Raised *raised;
     int precision_count;
     const PrecisionRule *precision;
     int input_scale_count;

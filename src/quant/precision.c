@@ -81,10 +81,15 @@ void report_refusals(C *c, const Graph *g) {
 
 /* ---- what is asked for ---------------------------------------------------------------------- */
 
+static void ask_value(Value *v, int bits, const char *reason) {
+    v->bits = bits;
+    v->wide_reason = bits == 16 ? reason : NULL;
+}
+
 static void ask_bits(Node *n, int bits) {
     for (int k = 0; k < n->out_count; k++)
         if (dtype_is_float(n->out[k]->type.dtype))
-            n->out[k]->bits = bits;
+            ask_value(n->out[k], bits, "asked for by --precision");
 }
 
 /* An input of the model takes 8 or 16 bits by its name. */
@@ -95,7 +100,8 @@ static void ask_inputs(Graph *g, const Options *o) {
             if (v && dtype_is_float(v->type.dtype) &&
                 glob_match(o->precision[r].pattern, g->input_name[i]) &&
                 strncmp(o->precision[r].precision, "int", 3) == 0)
-                v->bits = strcmp(o->precision[r].precision, "int16") == 0 ? 16 : 8;
+                ask_value(v, strcmp(o->precision[r].precision, "int16") == 0 ? 16 : 8,
+                          "asked for by --precision");
         }
 }
 
@@ -183,15 +189,19 @@ static void check_int4_rules(C *c, Graph *g, const Options *o) {
     }
 }
 
+static void raise_values(Graph *g, const Options *o) {
+    for (int r = 0; r < o->raised_count; r++)
+        for (int i = 0; i < g->value_count; i++)
+            if (text_equal(g->value[i]->name, o->raised[r].value))
+                ask_value(g->value[i], 16, "raised for --accuracy-budget");
+}
+
 void pass_precision(C *c, Graph *g, const Options *o) {
-    if (o->accuracy_budget_db > 0)
-        diag_error(c, DIAG_USAGE, NULL,
-                   "--accuracy-budget cannot be given: name nodes for int16 in a --precision "
-                   "file");
     ask_inputs(g, o);
     for (Node *n = g->first; n; n = n->next)
         apply_rules(c, g, n, o);
     check_int4_rules(c, g, o);
+    raise_values(g, o);
     for (int i = 0; i < o->float_node_count; i++)
         keep_found(c, g, &o->float_node[i]);
     keep_missing_float(c, g, o, true);

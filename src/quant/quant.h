@@ -70,6 +70,35 @@ bool value_stays_float(const Graph *g, const Value *v);
 /* Every constant that a kernel reads, as integers; activations have their grids. */
 void quantize_constants(C *c, Graph *g, const Options *o);
 
+/* Multiplications of n, or the elements that a node without weights reads. */
+double node_work(const Node *n);
+
+/* What one rounding alone costs: that of the values of one grid, or that of one node's constants.
+ */
+typedef struct {
+    const char *name; /* of the node that makes the first value, of the input, or of the node */
+    Loc loc;
+    const Node *node; /* whose constants; NULL: values. Both are of the calibrated graph. */
+    int value_count, value_capacity;
+    const Value **value;
+    int64_t bytes;  /* more memory with 16 bits */
+    double work;    /* of the nodes that would read or write 16 bits */
+    bool boundary;  /* an input or output of the model */
+    bool widenable; /* 16 bits can be had ... */
+    bool wide;      /* ... or are there */
+    double *noise;  /* [output]: sum of squares */
+} Cost;
+
+typedef struct {
+    int count, capacity;
+    Cost *item;
+    int output_count, samples;
+    double *signal; /* [output] */
+} CostList;
+
+/* Fills the list. Adds constants to the calibrated graph, which is to be a copy. */
+void sensitivity(C *c, CostList *list, Graph *calibrated, const Graph *quantized, const Options *o);
+
 /* Names the first node from which calibration saw numbers that are not finite; its followers only
  * pass them on. Asked when tables have been made: poles inside of a region that ends finite are
  * the table's business. */

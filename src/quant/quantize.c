@@ -375,7 +375,9 @@ static bool writes_wide(const Node *n) {
 }
 
 /* What n multiplies, or what a node without weights reads. */
-static double work_of(const Node *n) {
+double node_work(const Node *n) {
+    if (n->out_count == 0)
+        return 0;
     const Value *w = node_takes(n, "weight") ? node_in(n, "weight") : NULL;
     double out = (double)type_count(&n->out[0]->type), in = 0;
     if (w && w->type.rank > 1 && w->type.dim[0] > 0)
@@ -408,11 +410,11 @@ static bool value_allows(Sets *s, const Value *v, int root, double *work) {
         !(def->op->traits & (OP_WIDE_OUT | OP_MOVES_DATA) || def->fused) ||
         node_is(def, "corten::table") || out_rule(def, 0) == Q_FIXED)
         return false;
-    *work += def->fused || (def->op->traits & OP_MOVES_DATA) ? 0 : work_of(def);
+    *work += def->fused || (def->op->traits & OP_MOVES_DATA) ? 0 : node_work(def);
     for (int u = 0; u < v->user_count; u++) {
         if (!reader_allows(s, v->user[u], root))
             return false;
-        *work += (v->user[u]->op->traits & OP_WIDE_IN) ? work_of(v->user[u]) : 0;
+        *work += (v->user[u]->op->traits & OP_WIDE_IN) ? node_work(v->user[u]) : 0;
     }
     return v->user_count > 0;
 }
@@ -446,16 +448,46 @@ static void check_asked(Sets *s, int root) {
     }
 }
 
+/* Could --precision ask for 16 bits for all values of the set? */
+static bool set_is_widenable(Sets *s, int root) {
+    const Grid *grid = s->grid[root];
+    for (int id = 0; id < s->count; id++) {
+        const Value *v = s->g->value[id];
+        if (root_of(s, id) != root || v->user_count + v->output_count == 0)
+            continue;
+        if (grid && (!v->def || out_rule(v->def, v->def_index) != Q_FIXED || grid->pinned))
+            return false;
+        if (v->def && (v->def->float_kept || !writes_wide(v->def)))
+            return false;
+    }
+    return true;
+}
+
+/* All values of the set are wide for the reason that one of them has, else for this one. */
+static void note_reason(Sets *s, int root, const char *reason) {
+    for (int id = 0; id < s->count; id++)
+        if (root_of(s, id) == root && s->g->value[id]->wide_reason)
+            reason = s->g->value[id]->wide_reason;
+    for (int id = 0; id < s->count; id++)
+        if (root_of(s, id) == root)
+            s->g->value[id]->wide_reason = reason;
+}
+
 static void choose_widths(Sets *s) {
     double total = 0;
     for (const Node *n = s->g->first; n; n = n->next)
         if (node_takes(n, "weight") || node_is(n, "corten::matmul"))
-            total += n->out_count > 0 ? work_of(n) : 0;
+            total += node_work(n);
     for (int id = 0; id < s->count; id++) {
         if (root_of(s, id) != id || !varies(s, s->g->value[id]))
             continue;
+        bool widenable = set_is_widenable(s, id);
+        for (int k = 0; k < s->count; k++)
+            s->g->value[k]->widenable |= widenable && root_of(s, k) == id;
         int asked = asked_bits(s, id);
         s->wide[id] = asked == 16 || (asked == 0 && set_is_cheap(s, id, WIDE_SHARE * total));
+        if (s->wide[id])
+            note_reason(s, id, "small: 16 bits cost next to nothing");
         if (asked == 16)
             check_asked(s, id);
     }

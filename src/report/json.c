@@ -96,6 +96,7 @@ static json_t *node_json(C *c, const Graph *g, int id) {
                               : json_null());
     json_object_set_new(o, "numeric", json_string(a->numeric));
     json_object_set_new(o, "weights", text_or_null(a->weights));
+    json_object_set_new(o, "numeric_reason", text_or_null(a->numeric_reason));
     json_object_set_new(o, "fate", json_string(fate_name(a->fate)));
     json_object_set_new(o, "reason", text_or_null(a->reason));
     json_t *into = json_array();
@@ -151,13 +152,34 @@ static json_t *seconds_json(const double seconds[8]) {
 }
 
 /* What lowering depended on, so that the folder can be taken up again. */
-static json_t *options_json(const Options *o) {
+static const char *precision_lines(C *c, const Options *o) {
+    Text t = text_new(c);
+    for (int i = 0; i < o->precision_count; i++)
+        text_add(&t, "%s = %s\n", o->precision[i].pattern, o->precision[i].precision);
+    return text_string(&t);
+}
+
+static json_t *options_json(C *c, const Options *o) {
     static const char *const io[] = {NULL, "int8", "int16", "float"};
-    return json_pack("{s:s?, s:s?, s:s, s:s, s:b, s:b, s:b, s:I}", "from", o->resume, "io",
-                     io[o->io], "io_layout", o->io_nhwc ? "nhwc" : "nchw", "optimize",
+    static const char *const observer[] = {"minmax", "percentile", "mse"};
+    return json_pack("{s:s, s:s, s:s?, s:s?, s:s, s:s, s:b, s:b, s:b, s:I}", "observer",
+                     observer[o->observer], "precision", precision_lines(c, o), "from", o->resume,
+                     "io", io[o->io], "io_layout", o->io_nhwc ? "nhwc" : "nchw", "optimize",
                      o->optimize_size ? "size" : "speed", "keep_inputs", o->keep_inputs,
                      "bind_inputs", o->bind_inputs, "allow_float", o->allow_float, "ram",
                      (json_int_t)o->ram_limit);
+}
+
+static json_t *budget_json(const Graph *g, const Options *o) {
+    if (!(o->accuracy_budget_db > 0))
+        return json_null();
+    json_t *raised = json_array(), *reached = json_array();
+    for (int i = 0; i < o->raised_count; i++)
+        json_array_append_new(raised, json_string(o->raised[i].value));
+    for (int i = 0; i < g->output_count; i++)
+        json_array_append_new(reached, db_json(g->output_sqnr_db ? g->output_sqnr_db[i] : NAN));
+    return json_pack("{s:f, s:o, s:o}", "asked_db", o->accuracy_budget_db, "reached_db", reached,
+                     "raised", raised);
 }
 
 static void add_totals(json_t *root, const Graph *g, const Options *o) {
@@ -194,7 +216,7 @@ const char *report_json(C *c, Graph *g, const Options *o, const double seconds[8
     json_object_set_new(root, "name", json_string(g->name));
     json_object_set_new(root, "target", json_string(o->cpu->name));
     json_object_set_new(root, "isa", json_string(o->isa));
-    json_object_set_new(root, "options", options_json(o));
+    json_object_set_new(root, "options", options_json(c, o));
     json_object_set_new(root, "inputs", boundaries_json(g->input_count, g->input, g->input_name));
     json_object_set_new(root, "outputs",
                         boundaries_json(g->output_count, g->output, g->output_name));
@@ -206,6 +228,7 @@ const char *report_json(C *c, Graph *g, const Options *o, const double seconds[8
         json_array_append_new(calls, call_json(g, o, call));
     json_object_set_new(root, "nodes", nodes);
     json_object_set_new(root, "calls", calls);
+    json_object_set_new(root, "accuracy_budget", budget_json(g, o));
     add_totals(root, g, o);
     json_object_set_new(root, "seconds", seconds_json(seconds));
     for (int i = 0; i < out->count; i++)

@@ -69,10 +69,16 @@ static const char *weights_of(const Node *n) {
     return w->grid->bits == 4 ? "int4" : dtype_name(w->grid->dtype);
 }
 
+static const char *wide_reason(const Node *n) {
+    const Value *v = n->out_count > 0 ? n->out[0] : NULL;
+    return v && v->grid && v->grid->dtype == DT_I16 ? v->wide_reason : NULL;
+}
+
 static void settle(Graph *g, int id) {
     ArchiveNode *a = &g->archive[id];
     const Node *n = live_node(g, id);
     a->numeric = "none";
+    a->numeric_reason = NULL;
     if (a->fate == FATE_FOLDED || a->fate == FATE_REMOVED || a->fate == FATE_MOVED)
         return;
     if (!n) {
@@ -81,6 +87,7 @@ static void settle(Graph *g, int id) {
         return;
     }
     const Node *real = float_node(g, id);
+    a->numeric_reason = real ? real->float_reason : wide_reason(n);
     a->numeric = real ? "float" : numeric_of(n);
     if (real)
         a->reason = real->float_reason;

@@ -64,6 +64,21 @@ static void print_calls(const json_t *calls, FILE *f) {
     }
 }
 
+static void print_accuracy(const json_t *root, FILE *f) {
+    size_t i;
+    json_t *o;
+    json_array_foreach(json_object_get(root, "outputs"), i, o) {
+        const json_t *db = json_object_get(o, "sqnr_db");
+        if (json_is_real(db))
+            fprintf(f, "output %zu  SQNR %.1f dB over the calibration samples\n", i,
+                    json_real_value(db));
+    }
+    json_t *raised = json_object_get(json_object_get(root, "accuracy_budget"), "raised");
+    json_array_foreach(raised, i, o)
+        fprintf(f, "%s%s%s", i ? ", " : "raised to int16: ", json_string_value(o),
+                i + 1 == json_array_size(raised) ? "\n" : "");
+}
+
 void report_text(C *c, const char *json, FILE *f) {
     json_error_t error;
     json_t *root = json_loads(json, 0, &error);
@@ -83,6 +98,7 @@ void report_text(C *c, const char *json, FILE *f) {
     fprintf(f, "\n%lld of %zu nodes in float, %lld MACs, %s instructions\n",
             number(root, "float_nodes"), json_array_size(json_object_get(root, "nodes")),
             number(root, "macs"), estimate_text(root, estimate));
+    print_accuracy(root, f);
     fprintf(f, "arena %lld bytes (lower bound %lld, peak at %s), state %lld, constants %lld\n",
             number(root, "arena_bytes"), number(root, "arena_lower_bound_bytes"),
             string(root, "peak_node"), number(root, "state_bytes"), number(root, "weights_bytes"));

@@ -59,11 +59,103 @@ static void verify_names_what_lies_beyond_the_calibrated_ranges(void **state) {
     assert_says(said.results, "worst calls: ");
 }
 
+static CortenOptions budget_options(double db, const char *out) {
+    static const char *const data[] = {DATA};
+    return (CortenOptions){.model = MODEL,
+                           .calibrate = data,
+                           .calibrate_count = 1,
+                           .target = "cortex-m4",
+                           .accuracy_budget_db = db,
+                           .out = out};
+}
+
+static double verified_db(const char *out) {
+    CortenOptions o = {.model = out, .input = DATA, .json = true};
+    Said said = flow_run(corten_verify, o);
+    assert_code(said, 0);
+    json_t *root = json_loads(said.results, 0, NULL);
+    return json_real_value(json_array_get(json_object_get(root, "output_sqnr_db"), 0));
+}
+
+static void a_budget_raises_values_until_it_is_met(void **state) {
+    (void)state;
+    const char *plain = flow_path("plain"), *raised = flow_path("raised");
+    assert_code(flow_run(corten_compile, budget_options(0, plain)), 0);
+    double before = verified_db(plain);
+    assert_code(flow_run(corten_compile, budget_options(before + 3, raised)), 0);
+    assert_true(verified_db(raised) >= before + 3);
+    const json_t *budget = json_object_get(flow_report(raised), "accuracy_budget");
+    assert_true(json_array_size(json_object_get(budget, "raised")) > 0);
+    assert_true(json_real_value(json_array_get(json_object_get(budget, "reached_db"), 0)) >=
+                before + 3);
+    bool told = false;
+    size_t i;
+    json_t *node;
+    json_array_foreach(json_object_get(flow_report(raised), "nodes"), i, node) {
+        const char *why = json_string_value(json_object_get(node, "numeric_reason"));
+        told |= why && strcmp(why, "raised for --accuracy-budget") == 0;
+    }
+    assert_true(told);
+}
+
+static void a_budget_that_is_met_raises_nothing(void **state) {
+    (void)state;
+    const char *out = flow_path("met");
+    assert_code(flow_run(corten_compile, budget_options(10, out)), 0);
+    const json_t *budget = json_object_get(flow_report(out), "accuracy_budget");
+    assert_int_equal(json_array_size(json_object_get(budget, "raised")), 0);
+    assert_true(fabs(verified_db(out) - verified_db(flow_path("plain"))) < 1e-9);
+}
+
+static void a_budget_out_of_reach_is_refused_with_what_limits(void **state) {
+    (void)state;
+    const char *out = flow_path("unreachable");
+    Said said = flow_run(corten_compile, budget_options(150, out));
+    assert_code(said, 1);
+    assert_says(said.messages, "the accuracy budget of 150.0 dB cannot be met: ");
+    assert_says(said.messages, "limited by the weights of conv2d: ");
+    assert_false(file_exists(out));
+}
+
+static void a_budget_needs_calibration_data(void **state) {
+    (void)state;
+    CortenOptions o = budget_options(30, flow_path("no_data"));
+    o.calibrate_count = 0;
+    assert_code(flow_run(corten_compile, o), 1);
+}
+
+static void sensitivity_lists_nodes_by_what_they_cost(void **state) {
+    (void)state;
+    CortenOptions o = budget_options(0, NULL);
+    o.json = true;
+    Said model = flow_run(corten_sensitivity, o);
+    assert_code(model, 0);
+    json_t *root = json_loads(model.results, 0, NULL);
+    double last = HUGE_VAL;
+    size_t i;
+    json_t *node;
+    json_array_foreach(json_object_get(root, "nodes"), i, node) {
+        double db = json_real_value(json_object_get(node, "cost_db"));
+        assert_true(db <= last && db >= 0);
+        last = db;
+    }
+    assert_true(i >= 3);
+    o.model = flow_path("plain");
+    assert_string_equal(flow_run(corten_sensitivity, o).results, model.results);
+    o.calibrate_count = 0;
+    assert_code(flow_run(corten_sensitivity, o), 2);
+}
+
 int main(void) {
     flow_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_report_has_the_sqnr_of_nodes_and_outputs),
         cmocka_unit_test(verify_names_what_lies_beyond_the_calibrated_ranges),
+        cmocka_unit_test(a_budget_raises_values_until_it_is_met),
+        cmocka_unit_test(a_budget_that_is_met_raises_nothing),
+        cmocka_unit_test(a_budget_out_of_reach_is_refused_with_what_limits),
+        cmocka_unit_test(a_budget_needs_calibration_data),
+        cmocka_unit_test(sensitivity_lists_nodes_by_what_they_cost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
