@@ -19,7 +19,7 @@ typedef struct {
     const char *word, *text;
 } Word;
 
-enum { WORDS = 11, RUNTIME = sizeof "runtime/" - 1 };
+enum { WORDS = 13, RUNTIME = sizeof "runtime/" - 1 };
 
 typedef struct {
     C *c;
@@ -49,6 +49,8 @@ static void fill_words(Export *e, const Graph *g, const Options *o) {
         {"core", core_name(c, o->cpu)},
         {"isa", o->isa},
         {"flags", o->cpu->gcc_flags},
+        {"machine", o->cpu->machine},
+        {"board", o->cpu->board},
         {"version", CORTEN_VERSION},
         {"arena", c_format(c, "%lld", (long long)g->arena_bytes)},
         {"state", c_format(c, "%lld", (long long)g->state_bytes)},
