@@ -5,13 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const Command *command_find(const char *name) {
-    for (int i = 0; i < command_count; i++)
-        if (strcmp(command_table[i].name, name) == 0)
-            return &command_table[i];
-    return NULL;
-}
-
 int main(int argc, char **argv) {
     if (argc < 2) {
         help_print(stderr);
@@ -21,15 +14,21 @@ int main(int argc, char **argv) {
         help_print(stdout);
         return 0;
     }
+    if (strcmp(argv[1], "help") == 0 && argc == 3 && command_find(argv[2])) {
+        command_help_print(command_find(argv[2]), stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "help") == 0) {
+        help_print(stdout);
+        return argc == 2 ? 0 : command_unknown(argv[2]);
+    }
     if (strcmp(argv[1], "--version") == 0) {
         printf("corten %s\n", corten_version());
         return 0;
     }
     const Command *command = command_find(argv[1]);
-    if (!command) {
-        fprintf(stderr, "corten: error: unknown command %s; corten --help lists them\n", argv[1]);
-        return 2;
-    }
+    if (!command)
+        return command_unknown(argv[1]);
     CortenOptions options = {0};
     const char *no_color = getenv("NO_COLOR");
     options.colour = isatty(STDERR_FILENO) && !(no_color && *no_color);

@@ -1,9 +1,10 @@
-/* The tables of commands and options, the parser (getopt_long underneath) and the help. */
+/* The table of commands and the table of options. Whoever adds a row has added it to the parser,
+ * the help, the manual pages and the completions. */
 #include "options.h"
 
-#include <getopt.h>
+#include "base/base.h"
+
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -14,238 +15,194 @@ enum {
     REPORT = 16,
     OPS = 32,
     TARGETS = 64,
-    SENSITIVITY = 128
+    SENSITIVITY = 128,
+    DOCTOR = 256,
+    COMPLETION = 512,
+    MANUAL = 1024
 };
-enum { ALL = 255, MAX_REPEATED = 256 };
+enum { ALL = 2047, SHELL_ONLY = COMPLETION | MANUAL };
 
 const Command command_table[] = {
-    {"inspect", "MODEL.pt2", "what is in an archive and what each node will become",
-     corten_inspect},
-    {"compile", "MODEL.pt2", "an archive to integer C for a CPU", corten_compile},
+    {"inspect", "MODEL.pt2", "what is in an archive and what each node will become", corten_inspect,
+     FILES,
+     "Needs no data and writes nothing. Shows inputs, outputs, parameters, in-place writes and "
+     "MACs, "
+     "and for each node whether it will be a kernel, a table, a movement or vanish, or why it has "
+     "no "
+     "integer form. With -t it also estimates RAM, flash and instructions on that CPU.",
+     "model.pt2  what would become of it\n"
+     "model.pt2 -t cortex-m55  and what it would need there\n"
+     "model.pt2 --json  the same for a script"},
+    {"compile", "MODEL.pt2", "an archive to integer C for a CPU", corten_compile, FILES,
+     "Quantizes the model on the calibration data and writes readable C, the kernels it calls, "
+     "report.json, report.html and the quantized graph into a folder. The archive is what "
+     "torch.export.save has written. Nothing is written unless everything succeeded, and files "
+     "that "
+     "an earlier compile has not written are never overwritten.",
+     "model.pt2 -c data.npz -t cortex-m55 -o out/  the usual case\n"
+     "model.pt2 -c images/ --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225 -t cortex-m7 -o out/  "
+     "calibrated on a folder of images\n"
+     "model.pt2 -c data.npz -t cortex-m4 --ram 256K --flash 1M -o out/  refused if it needs more\n"
+     "model.pt2 -c data.npz -t cortex-m4 --precision precise.txt -o out/  single nodes as int16, "
+     "w4 "
+     "or float\n"
+     "model.pt2 -c data.npz -t cortex-m4 --dump fuse  the graph behind a pass, as text"},
     {"run", "DIR|MODEL.pt2", "outputs for data: in float, on the host, or on a simulated chip",
-     corten_run},
-    {"verify", "DIR", "float against integer, host against chip", corten_verify},
-    {"report", "DIR", "the report of a compile again", corten_report},
-    {"ops", NULL, "the operator table", corten_ops},
-    {"targets", NULL, "the CPUs", corten_targets},
-    {"sensitivity", "MODEL|DIR", "what each node's rounding costs, in dB", corten_sensitivity},
+     corten_run, PATHS,
+     "A compiled folder runs in the bit-exact simulator, or with --on qemu on a simulated chip; an "
+     "archive, or --on float, runs in float. Inputs are given in float and quantized on the way "
+     "(integer arrays are taken as they are); outputs come back as float32 unless --raw.",
+     "out/ -i test.npz -o result.npz  bit for bit what the chip computes\n"
+     "out/ -i test.npz -o chip.npz --on qemu  computed on a simulated chip\n"
+     "model.pt2 -i test.npz -o float.npz  the float model"},
+    {"verify", "DIR", "float against integer, host against chip", corten_verify, FOLDERS,
+     "Runs the data through the float model and the integer one and compares them, call by call "
+     "and "
+     "at the outputs (SQNR in dB: 20 is a tenth of error, 40 a hundredth). With labels: top-1. "
+     "With "
+     "--on qemu the emitted C also runs on a simulated chip: equal bit for bit or an error, "
+     "instructions counted per call. What was found goes into the folder's report.html too.",
+     "out/ -i test.npz  SQNR of each call and output\n"
+     "out/ -i test.npz --labels label --on qemu  accuracy, and the chip against the host\n"
+     "out/ -i images/ --labels labels.npy --limit 100  a folder of images"},
+    {"report", "DIR", "the report of a compile again", corten_report, FOLDERS,
+     "Shows report.json as text. For people there is report.html beside it: the network, memory "
+     "over "
+     "time, precision and tables on one page.",
+     "out/  as text\nout/ --json  report.json itself"},
+    {"ops", "[NAME]", "the operator table", corten_ops, NULL,
+     "Every operator that is understood: how it becomes integer C, how it runs in float with "
+     "--allow-float, and its schema. In-place, out= and copy twins follow from these rows. With a "
+     "name only the rows that hold it.",
+     "  all of them\nsilu  what becomes of silu\n--json  the same for a script"},
+    {"targets", NULL, "the CPUs", corten_targets, NULL,
+     "Name, ISA level, QEMU machine and compiler flags of each CPU that -t takes.",
+     "  a line each\n--json  the same for a script"},
+    {"sensitivity", "MODEL|DIR", "what each node's rounding costs, in dB", corten_sensitivity,
+     PATHS,
+     "Rounds one node at a time and measures what the outputs lose, the costliest first: what to "
+     "give "
+     "int16 with --precision, or what --accuracy-budget would raise.",
+     "model.pt2 -c data.npz  for an archive and its calibration data\n"
+     "out/ -c data.npz --json  for a compiled folder, for a script"},
+    {"doctor", NULL, "what is installed, what is missing and how to get it", corten_doctor, NULL,
+     "Looks for the runtime's sources, the simulator, the cross compiler and what else commands "
+     "and "
+     "tests use. Ends with exit code 4 if something is missing that a command needs.",
+     "  a line each\n--json  the same for a script"},
+    {"completion", "SHELL", "a shell's completion script", completion_run, "bash|zsh|fish",
+     "The installed packages have these scripts in place already.",
+     "bash > ~/.local/share/bash-completion/completions/corten  for bash\n"
+     "zsh > ~/.zfunc/_corten  for zsh, with ~/.zfunc in fpath\n"
+     "fish > ~/.config/fish/completions/corten.fish  for fish"},
+    {"manual", "[COMMAND]", "a manual page, as roff", manual_run, COMMANDS_LISTED,
+     "The installed packages have these pages in place already: man corten, man corten-compile.",
+     "compile | man -l -  a page without installing it"},
 };
-const int command_count = sizeof command_table / sizeof *command_table;
+const int command_count = COUNT_OF(command_table);
 
-typedef enum { FLAG, TEXT, NUMBER, BYTES, INTEGER, REPEATED } Kind;
-
-typedef struct {
-    const char *name;
-    char letter; /* 0: none */
-    int commands;
-    Kind kind;
-    size_t offset, count_offset; /* of the field, and of a repeated one's count */
-    const char *argument, *purpose;
-} Option;
-
+#define NOWHERE 0, 0
 #define AT(member) offsetof(CortenOptions, member), 0
 #define LIST_AT(member) offsetof(CortenOptions, member), offsetof(CortenOptions, member##_count)
+#define HEAD(text, commands)                                                                       \
+    { text, 0, commands, HEADING, NOWHERE, NULL, NULL, NULL, NULL }
 
-static const Option option_table[] = {
-    {"target", 't', COMPILE, TEXT, AT(target), "CPU", "the CPU: corten targets lists them"},
-    {"output", 'o', COMPILE | RUN, TEXT, AT(out), "PATH",
-     "compile: the folder to write; run: a .npy or .npz"},
+const Option option_table[] = {
+    {"target", 't', INSPECT | COMPILE, TEXT, AT(target), "CPU",
+     "the CPU: corten targets lists them", TARGETS_LISTED, NULL},
+    {"output", 'o', COMPILE, TEXT, AT(out), "DIR", "the folder to write", FOLDERS, NULL},
+    {"output", 'o', RUN, TEXT, AT(out), "FILE", "the .npy or .npz to write", FILES, NULL},
+    HEAD("Calibration and precision", COMPILE | SENSITIVITY),
     {"calibrate", 'c', COMPILE | SENSITIVITY, REPEATED, LIST_AT(calibrate), "PATH",
-     ".npy, .npz, or a folder of those or of images; repeatable"},
-    {"observer", 0, COMPILE | SENSITIVITY, TEXT, AT(observer), "NAME", "minmax, percentile or mse"},
+     ".npy, .npz, or a folder of those or of images; repeatable", PATHS, NULL},
+    {"observer", 0, COMPILE | SENSITIVITY, TEXT, AT(observer), NULL,
+     "how ranges are chosen from what calibration saw (default: mse)", "minmax|percentile|mse",
+     NULL},
     {"precision", 0, COMPILE | SENSITIVITY, TEXT, AT(precision_file), "FILE",
-     "lines \"GLOB = int8|int16|w4|float\" by node or module"},
+     "lines \"GLOB = int8|int16|w4|float\", by node or module", FILES, NULL},
     {"accuracy-budget", 0, COMPILE, NUMBER, AT(accuracy_budget_db), "DB",
-     "raise nodes to int16 until the output SQNR is reached"},
+     "raise nodes to int16 until the output SQNR is reached", NULL, NULL},
     {"allow-float", 0, COMPILE | SENSITIVITY, FLAG, AT(allow_float), NULL,
-     "leave nodes without integer form in float instead of stopping"},
-    {"io", 0, COMPILE, TEXT, AT(io), "TYPE", "inputs and outputs as int8, int16 or float"},
-    {"io-layout", 0, COMPILE, TEXT, AT(io_layout), "ORDER", "nchw or nhwc"},
+     "leave nodes without integer form in float instead of stopping", NULL, NULL},
+    HEAD("The C boundary and what is written", COMPILE),
+    {"io", 0, COMPILE, TEXT, AT(io), NULL,
+     "inputs and outputs at the C boundary (default: as quantized)", "int8|int16|float", NULL},
+    {"io-layout", 0, COMPILE, TEXT, AT(io_layout), NULL,
+     "order of their dimensions (default: as exported)", "nchw|nhwc", NULL},
     {"input-scale", 0, COMPILE | SENSITIVITY, REPEATED, LIST_AT(input_scale), "NAME=SCALE,ZP",
-     "fixed quantization of an input"},
-    {"emit", 0, COMPILE, TEXT, AT(emit), "KIND", "c"},
-    {"export", 0, COMPILE, REPEATED, LIST_AT(exports), "KIND",
-     "also a folder for cmake, make, arduino, zephyr or cmsis-pack; repeatable"},
-    {"isa", 0, COMPILE, TEXT, AT(isa), "LEVEL", "v6m, v7m, dsp or mve instead of the CPU's"},
-    {"ram", 0, COMPILE, BYTES, AT(ram), "BYTES", "refuse to need more (K and M are understood)"},
-    {"flash", 0, COMPILE, BYTES, AT(flash), "BYTES", "refuse to need more"},
-    {"optimize", 0, COMPILE, TEXT, AT(optimize), "FOR", "speed or size"},
+     "fixed quantization of an input", NULL, NULL},
+    {"emit", 0, COMPILE, TEXT, AT(emit), NULL, "what to write", "c", NULL},
+    {"export", 0, COMPILE, REPEATED, LIST_AT(exports), NULL,
+     "also a folder ready for this; repeatable", "cmake|make|arduino|zephyr|cmsis-pack", NULL},
+    HEAD("The chip", COMPILE),
+    {"isa", 0, COMPILE, TEXT, AT(isa), NULL,
+     "another level than the CPU's own, of those that it includes", "v6m|v7m|dsp|mve", NULL},
+    {"ram", 0, COMPILE, BYTES, AT(ram), "BYTES", "refuse to need more; K and M are understood",
+     NULL, NULL},
+    {"flash", 0, COMPILE, BYTES, AT(flash), "BYTES", "refuse to need more", NULL, NULL},
+    {"optimize", 0, COMPILE, TEXT, AT(optimize), NULL, "what to prefer (default: speed)",
+     "speed|size", NULL},
     {"keep-inputs", 0, COMPILE, FLAG, AT(keep_inputs), NULL,
-     "do not reuse the memory of inputs during a run"},
+     "do not reuse the memory of inputs during a run", NULL, NULL},
     {"bind-inputs", 0, COMPILE, FLAG, AT(bind_inputs), NULL,
-     "inputs lie in buffers of yours, bound before each run (double buffering)"},
-    {"threads", 0, COMPILE | SENSITIVITY, INTEGER, AT(threads), "N", "for calibration"},
-    {"dump", 0, COMPILE, TEXT, AT(dump), "PASS", "print the graph after a pass"},
-    {"stop-after", 0, COMPILE, TEXT, AT(stop_after), "PASS", "stop there, write nothing"},
-    {"from", 0, COMPILE, TEXT, AT(from), "PASS", "start there, from a dumped graph"},
-    {"input", 'i', RUN | VERIFY, TEXT, AT(input), "PATH", ".npy, .npz, an image, or a folder"},
-    {"labels", 0, VERIFY, TEXT, AT(labels), "NAME", "a .npy, or an array's name in the input"},
-    {"limit", 0, RUN | VERIFY, INTEGER, AT(limit), "N", "only the first N samples"},
-    {"on", 0, RUN | VERIFY, TEXT, AT(on), "WHERE", "float, host or qemu"},
-    {"model", 0, RUN | VERIFY | SENSITIVITY, TEXT, AT(archive), "PATH", "where the archive is now"},
-    {"raw", 0, RUN, FLAG, AT(raw), NULL, "write integers as they are"},
-    {"mean", 0, COMPILE | RUN | VERIFY | SENSITIVITY, TEXT, AT(mean), "NUMBERS", "of images, 0..1"},
-    {"std", 0, COMPILE | RUN | VERIFY | SENSITIVITY, TEXT, AT(std), "NUMBERS", "of images"},
-    {"json", 0, INSPECT | VERIFY | SENSITIVITY | REPORT | OPS | TARGETS, FLAG, AT(json), NULL,
-     "print JSON"},
-    {"quiet", 'q', ALL, FLAG, AT(quiet), NULL, "errors only"},
-    {"verbose", 'v', ALL, FLAG, AT(verbose), NULL, "say more"},
+     "inputs lie in buffers of yours, bound before each run (double buffering)", NULL, NULL},
+    {"threads", 0, COMPILE | SENSITIVITY, INTEGER, AT(threads), "N", "for calibration", NULL, NULL},
+    HEAD("Looking inside", COMPILE),
+    {"dump", 0, COMPILE, TEXT, AT(dump), "PASS", "print the graph behind this pass", PASSES_LISTED,
+     NULL},
+    {"stop-after", 0, COMPILE, TEXT, AT(stop_after), "PASS", "stop behind this pass, write nothing",
+     PASSES_LISTED, NULL},
+    {"from", 0, COMPILE, TEXT, AT(from), "PASS", "start with this pass, from a dumped graph",
+     PASSES_LISTED, NULL},
+    {"help-passes", 0, COMPILE, LISTING, NOWHERE, NULL, "list the passes", NULL, corten_passes},
+    {"input", 'i', RUN | VERIFY, TEXT, AT(input), "PATH", ".npy, .npz, an image, or a folder",
+     PATHS, NULL},
+    {"labels", 0, VERIFY, TEXT, AT(labels), "NAME", "a .npy, or an array's name in the input",
+     PATHS, NULL},
+    {"limit", 0, RUN | VERIFY, INTEGER, AT(limit), "N", "only the first N samples", NULL, NULL},
+    {"on", 0, RUN, TEXT, AT(on), NULL, "where to run (default: host; an archive: float)",
+     "float|host|qemu", NULL},
+    {"on", 0, VERIFY, TEXT, AT(on), NULL, "what to hold against float (default: host)", "host|qemu",
+     NULL},
+    {"model", 0, RUN | VERIFY | SENSITIVITY, TEXT, AT(archive), "PATH", "where the archive is now",
+     FILES, NULL},
+    {"raw", 0, RUN, FLAG, AT(raw), NULL, "write integers as they are", NULL, NULL},
+    HEAD("Images", COMPILE | RUN | VERIFY | SENSITIVITY),
+    {"mean", 0, COMPILE | RUN | VERIFY | SENSITIVITY, TEXT, AT(mean), "NUMBERS", "of images, 0..1",
+     NULL, NULL},
+    {"std", 0, COMPILE | RUN | VERIFY | SENSITIVITY, TEXT, AT(std), "NUMBERS", "of images", NULL,
+     NULL},
+    HEAD("Output", ALL),
+    {"json", 0, ALL & ~SHELL_ONLY & ~RUN, FLAG, AT(json), NULL, "print JSON", NULL, NULL},
+    {"quiet", 'q', ALL & ~SHELL_ONLY, FLAG, AT(quiet), NULL, "errors only", NULL, NULL},
+    {"verbose", 'v', ALL & ~SHELL_ONLY, FLAG, AT(verbose), NULL, "say more", NULL, NULL},
 };
-enum { OPTIONS = sizeof option_table / sizeof *option_table };
+const int option_count = COUNT_OF(option_table);
 
-static int command_bit(const Command *command) {
-    return 1 << (command - command_table);
+bool option_is_of(const Option *option, const Command *command) {
+    return option->kind != HEADING && option->commands & 1u << (command - command_table);
 }
 
-void help_print(FILE *f) {
-    fprintf(f, "usage: corten COMMAND ...\n\n"
-               "PyTorch models (torch.export archives) to int8 C for Cortex-M.\n\n");
+const char *option_argument(const Option *option) {
+    bool words = option->values && option->values[0] != '@';
+    return option->argument ? option->argument : words ? option->values : NULL;
+}
+
+const Command *command_find(const char *name) {
     for (int i = 0; i < command_count; i++)
-        fprintf(f, "  %-11s %-14s %s\n", command_table[i].name,
-                command_table[i].operand ? command_table[i].operand : "", command_table[i].purpose);
-    fprintf(f, "\n  corten COMMAND --help    the options of a command\n"
-               "  corten --version\n\n"
-               "example:\n  corten compile model.pt2 -c data.npz -t cortex-m55 -o out/\n"
-               "  corten verify out/ -i test.npz --labels label --on qemu\n");
-}
-
-void command_help_print(const Command *command, FILE *f) {
-    fprintf(f, "usage: corten %s%s%s [options]\n\n%s\n\n", command->name,
-            command->operand ? " " : "", command->operand ? command->operand : "",
-            command->purpose);
-    for (int i = 0; i < OPTIONS; i++) {
-        const Option *o = &option_table[i];
-        if (!(o->commands & command_bit(command)))
-            continue;
-        char left[64];
-        snprintf(left, sizeof left, "%s%c%s--%s%s%s", o->letter ? "-" : " ",
-                 o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name,
-                 o->argument ? " " : "", o->argument ? o->argument : "");
-        fprintf(f, "  %-30s %s\n", left, o->purpose);
-    }
-}
-
-/* "320K" -> 327680; -1 if it is none. */
-static long long parse_bytes(const char *text) {
-    char *end;
-    long long n = strtoll(text, &end, 10);
-    if (end == text || n < 0 || n > (1LL << 40))
-        return -1;
-    int shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' || *end == 'm' ? 20 : 0;
-    end += shift != 0;
-    return *end ? -1 : n << shift;
-}
-
-static int bad_number(const Option *option, const char *text) {
-    fprintf(stderr, "corten: error: --%s \"%s\": a number is needed\n", option->name, text);
-    return 2;
-}
-
-static int add_repeated(const Option *option, const char *text, CortenOptions *out) {
-    const char **list;
-    memcpy(&list, (char *)out + option->offset, sizeof list);
-    int *count = (int *)((char *)out + option->count_offset);
-    if (*count >= MAX_REPEATED) {
-        fprintf(stderr, "corten: error: --%s: at most %d are taken\n", option->name, MAX_REPEATED);
-        return 2;
-    }
-    list[(*count)++] = text;
-    return 0;
-}
-
-static int set_option(const Option *option, const char *text, CortenOptions *out) {
-    char *field = (char *)out + option->offset, *end = NULL;
-    switch (option->kind) {
-    case FLAG:
-        *(bool *)field = true;
-        return 0;
-    case TEXT:
-        *(const char **)field = text;
-        return 0;
-    case NUMBER:
-        *(double *)field = strtod(text, &end);
-        return end == text || *end ? bad_number(option, text) : 0;
-    case INTEGER:
-        *(int *)field = (int)strtol(text, &end, 10);
-        return end == text || *end ? bad_number(option, text) : 0;
-    case BYTES:
-        *(long long *)field = parse_bytes(text);
-        return *(long long *)field < 0 ? bad_number(option, text) : 0;
-    case REPEATED:
-        return add_repeated(option, text, out);
-    }
-    return 0;
-}
-
-/* getopt's view of the options that this command takes; val is the index + 256. */
-static void getopt_tables(const Command *command, struct option *longs, char *shorts) {
-    int n = 0;
-    *shorts++ = ':';
-    *shorts++ = 'h';
-    for (int i = 0; i < OPTIONS; i++) {
-        const Option *o = &option_table[i];
-        if (!(o->commands & command_bit(command)))
-            continue;
-        longs[n++] = (struct option){o->name, o->kind == FLAG ? no_argument : required_argument,
-                                     NULL, 256 + i};
-        if (o->letter) {
-            *shorts++ = o->letter;
-            if (o->kind != FLAG)
-                *shorts++ = ':';
-        }
-    }
-    longs[n++] = (struct option){"help", no_argument, NULL, 'h'};
-    longs[n] = (struct option){NULL, 0, NULL, 0};
-    *shorts = 0;
-}
-
-static const Option *option_of(int value) {
-    for (int i = 0; i < OPTIONS; i++)
-        if (value == 256 + i || (option_table[i].letter && value == option_table[i].letter))
-            return &option_table[i];
+        if (strcmp(command_table[i].name, name) == 0)
+            return &command_table[i];
     return NULL;
 }
 
-static int usage_error(const Command *command, const char *what, const char *which) {
-    fprintf(stderr, "corten: error: %s %s; corten %s --help lists the options\n", what, which,
-            command->name);
+int command_unknown(const char *name) {
+    const char *names[COUNT_OF(command_table)];
+    for (int i = 0; i < command_count; i++)
+        names[i] = command_table[i].name;
+    const char *near = text_nearest(name, names, command_count);
+    if (near)
+        fprintf(stderr, "corten: error: unknown command %s; did you mean %s?\n", name, near);
+    else
+        fprintf(stderr, "corten: error: unknown command %s; corten --help lists them\n", name);
     return 2;
-}
-
-static int take_operand(const Command *command, int argc, char **argv, CortenOptions *out) {
-    if (!command->operand)
-        return optind < argc ? usage_error(command, "unexpected", argv[optind]) : 0;
-    if (optind >= argc)
-        return usage_error(command, "missing", command->operand);
-    if (optind + 1 < argc)
-        return usage_error(command, "unexpected", argv[optind + 1]);
-    out->model = argv[optind];
-    return 0;
-}
-
-int options_parse(const Command *command, int argc, char **argv, CortenOptions *out) {
-    static const char *calibrate[MAX_REPEATED], *input_scale[MAX_REPEATED];
-    static const char *exports[MAX_REPEATED];
-    struct option longs[OPTIONS + 2];
-    char shorts[2 * OPTIONS + 4];
-    getopt_tables(command, longs, shorts);
-    out->calibrate = calibrate;
-    out->input_scale = input_scale;
-    out->exports = exports;
-    opterr = 0;
-    for (int value; (value = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
-        if (value == 'h') {
-            command_help_print(command, stdout);
-            return -1;
-        }
-        if (value == ':')
-            return usage_error(command, "a value is needed for", argv[optind - 1]);
-        const Option *option = value == '?' ? NULL : option_of(value);
-        if (!option)
-            return usage_error(command, "unknown option", argv[optind - 1]);
-        int code = set_option(option, optarg, out);
-        if (code)
-            return code;
-    }
-    return take_operand(command, argc, argv, out);
 }

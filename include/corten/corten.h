@@ -17,7 +17,7 @@
 
 /* Grows with every function or member added. Members are only added, at the end of their group,
  * and zero means what was so before. */
-#define CORTEN_API_VERSION 2
+#define CORTEN_API_VERSION 3
 
 #ifdef __cplusplus
 extern "C" {
@@ -113,6 +113,8 @@ int corten_sensitivity(const CortenOptions *o); /* what each node's rounding cos
 int corten_report(const CortenOptions *o);
 int corten_ops(const CortenOptions *o);
 int corten_targets(const CortenOptions *o);
+int corten_passes(const CortenOptions *o); /* lists them */
+int corten_doctor(const CortenOptions *o); /* tells which tools are there */
 
 /* The model that an earlier compile left in the folder o->model, held to be run again and again by
  * the bit-exact simulator: its state goes on from run to run until it is reset. */

@@ -267,6 +267,8 @@ static void compile_body(C *c, Session *s) {
     const char *report = control.stop_after ? NULL : write_folder(c, s, g, &control, &files);
     if (control.dumped)
         fputs(control.dumped, s->results);
+    else if (report && o->json)
+        fprintf(s->results, "%s\n", report);
     else if (report && !o->quiet)
         report_text(c, report, s->results);
 }

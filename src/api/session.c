@@ -130,6 +130,13 @@ int corten_api_version(void) {
     return CORTEN_API_VERSION;
 }
 
+void session_need_folder(C *c, const char *path) {
+    if (!path_is_folder(path))
+        fatal(c, DIAG_INPUT, &(Loc){.file = path},
+              "not the folder of a compiled model; corten compile makes one%s",
+              path_meant(c, path));
+}
+
 /* ---- options ------------------------------------------------------------------------------- */
 
 /* The index of `word` in the list, or -1 and a diagnostic that suggests the nearest. */

@@ -240,9 +240,7 @@ static void verify_body(C *c, Session *s) {
     const char *on = s->o->on ? s->o->on : "host";
     if (strcmp(on, "host") != 0 && strcmp(on, "qemu") != 0)
         fatal(c, DIAG_USAGE, NULL, "unknown --on \"%s\"; one of: host, qemu", on);
-    if (!path_is_folder(s->o->model))
-        fatal(c, DIAG_INPUT, &(Loc){.file = s->o->model},
-              "not the folder of a compiled model; corten compile makes one");
+    session_need_folder(c, s->o->model);
     Verify v = {0};
     v.model = compiled_load(c, s, s->o->model);
     v.reference = compiled_float(c, s->o, &v.model);

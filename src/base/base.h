@@ -196,6 +196,10 @@ typedef struct {
 
 char *file_read(C *c, const char *path, size_t *bytes); /* fatal DIAG_INPUT when it cannot */
 void file_write(C *c, const char *path, const void *data, size_t bytes); /* aside, then renamed */
+/* Cannot WHAT, by errno; where nothing has that name, says which one that is there was meant. */
+_Noreturn void file_fail(C *c, const char *path, const char *what, int error);
+/* "; did you mean PATH?" where nothing is called `path` but something almost is; else "". */
+const char *path_meant(C *c, const char *path);
 bool path_is_folder(const char *path);
 const char *path_join(C *c, const char *folder, const char *name);
 const char *path_stem(C *c, const char *path);                /* "a/b.pt2" -> "b" */

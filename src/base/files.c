@@ -11,10 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static _Noreturn void fail(C *c, const char *path, const char *what, int error) {
-    fatal(c, DIAG_INPUT, &(Loc){.file = path}, "cannot %s: %s", what, strerror(error));
-}
-
 /* Reads until `bytes` are there, the file ends (fewer are returned) or an error comes (-1). */
 static ssize_t read_fully(int fd, char *data, size_t bytes) {
     size_t done = 0;
@@ -34,7 +30,7 @@ static ssize_t read_fully(int fd, char *data, size_t bytes) {
 char *file_read(C *c, const char *path, size_t *bytes) {
     struct stat info;
     if (stat(path, &info) != 0)
-        fail(c, path, "read the file", errno);
+        file_fail(c, path, "read the file", errno);
     if (!S_ISREG(info.st_mode))
         fatal(c, DIAG_INPUT, &(Loc){.file = path}, "%s; a file is needed",
               S_ISDIR(info.st_mode) ? "this is a folder" : "this is no regular file");
@@ -42,12 +38,12 @@ char *file_read(C *c, const char *path, size_t *bytes) {
     char *data = c_alloc(c, size + 1);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        fail(c, path, "read the file", errno);
+        file_fail(c, path, "read the file", errno);
     ssize_t got = read_fully(fd, data, size);
     int error = errno;
     close(fd);
     if (got < 0)
-        fail(c, path, "read the file", error);
+        file_fail(c, path, "read the file", error);
     data[got] = '\0';
     if (bytes != NULL)
         *bytes = (size_t)got;
@@ -87,7 +83,7 @@ void file_write(C *c, const char *path, const void *data, size_t bytes) {
     const char *aside = NULL;
     int fd = is_special(path) ? open(path, O_WRONLY | O_CLOEXEC) : open_aside(c, path, &aside);
     if (fd < 0)
-        fail(c, path, "write the file", errno);
+        file_fail(c, path, "write the file", errno);
     int error = write_fully(fd, data, bytes);
     if (close(fd) != 0 && error == 0)
         error = errno;
@@ -96,7 +92,23 @@ void file_write(C *c, const char *path, const void *data, size_t bytes) {
     if (aside != NULL && error != 0)
         unlink(aside);
     if (error != 0)
-        fail(c, path, "write the file", error);
+        file_fail(c, path, "write the file", error);
+}
+
+const char *path_meant(C *c, const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *folder = slash ? c_strndup(c, path, (size_t)(slash + 1 - path)) : "";
+    const char **names;
+    if (access(path, F_OK) == 0 || access(*folder ? folder : ".", R_OK | X_OK) != 0)
+        return "";
+    int count = folder_list(c, *folder ? folder : ".", &names);
+    const char *near = text_nearest(slash ? slash + 1 : path, names, count);
+    return near ? c_format(c, "; did you mean %s%s?", folder, near) : "";
+}
+
+_Noreturn void file_fail(C *c, const char *path, const char *what, int error) {
+    fatal(c, DIAG_INPUT, &(Loc){.file = path}, "cannot %s: %s%s", what, strerror(error),
+          error == ENOENT ? path_meant(c, path) : "");
 }
 
 bool path_is_folder(const char *path) {
@@ -131,7 +143,7 @@ static int compare_names(const void *a, const void *b) {
 int folder_list(C *c, const char *path, const char ***names) {
     DIR *folder = opendir(path);
     if (folder == NULL)
-        fail(c, path, "list the folder", errno);
+        file_fail(c, path, "list the folder", errno);
     const char **list = NULL;
     int count = 0, capacity = 0;
     struct dirent *entry;
@@ -146,7 +158,7 @@ int folder_list(C *c, const char *path, const char ***names) {
     int error = errno;
     closedir(folder);
     if (error != 0)
-        fail(c, path, "list the folder", error);
+        file_fail(c, path, "list the folder", error);
     if (count > 1)
         qsort(list, (size_t)count, sizeof *list, compare_names);
     *names = list;
@@ -156,7 +168,7 @@ int folder_list(C *c, const char *path, const char ***names) {
 const char *file_sha256(C *c, const char *path) {
     char digest[SHA256_DIGEST_STRING_LENGTH];
     if (SHA256File(path, digest) == NULL)
-        fail(c, path, "read the file", errno);
+        file_fail(c, path, "read the file", errno);
     return c_strdup(c, digest);
 }
 

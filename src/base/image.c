@@ -174,7 +174,7 @@ Array *image_read(C *c, const char *path, int channels, int height, int width) {
     unsigned char *resized = c_alloc(c, (size_t)array_bytes(a)); /* [height][width][channels] */
     FILE *f = fopen(path, "rb");
     if (f == NULL)
-        fatal(c, DIAG_INPUT, &loc, "cannot read the file: %s", strerror(errno));
+        file_fail(c, path, "read the file", errno);
     Pixels p = {0};
     bool good = image_decode(f, &p) && pixels_convert(&p, channels) &&
                 pixels_resize(&p, resized, width, height);

@@ -32,8 +32,7 @@ static _Noreturn void fail_open(C *c, const char *path, int code) {
     if (code == ZIP_ER_NOZIP)
         fatal(c, DIAG_INPUT, &loc, "not a zip archive, or one that is cut off");
     if (code == ZIP_ER_OPEN || code == ZIP_ER_NOENT || code == ZIP_ER_READ)
-        fatal(c, DIAG_INPUT, &loc, "cannot read the file: %s",
-              strerror(code == ZIP_ER_NOENT ? ENOENT : system_error));
+        file_fail(c, path, "read the file", code == ZIP_ER_NOENT ? ENOENT : system_error);
     zip_error_t error;
     zip_error_init_with_code(&error, code);
     const char *text = c_strdup(c, zip_error_strerror(&error));

@@ -63,7 +63,7 @@ static const char *taken(char *text) {
     return copy;
 }
 
-Said flow_run(Command *command, CortenOptions o) {
+Said flow_run(Entry *command, CortenOptions o) {
     char *results = NULL, *messages = NULL;
     size_t result_bytes, message_bytes;
     o.results = open_memstream(&results, &result_bytes);

@@ -15,7 +15,7 @@ typedef struct {
     const char *results, *messages;
 } Said;
 
-typedef int Command(const CortenOptions *o);
+typedef int Entry(const CortenOptions *o); /* a public entry point */
 
 /* Makes the temporary folder; it is removed when the program ends. */
 void flow_begin(void);
@@ -23,7 +23,7 @@ C *flow_c(void);
 const char *flow_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *flow_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-Said flow_run(Command *command, CortenOptions o);
+Said flow_run(Entry *command, CortenOptions o);
 /* A compile of `model` with samples `data` (NULL: none) into `out`. */
 Said flow_compile(const char *model, const char *data, const char *target, const char *out);
 /* The same, which must succeed; returns its report. */

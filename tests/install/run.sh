@@ -11,6 +11,12 @@ cmake --install "$build" --prefix "$work/usr" >/dev/null
 example=$source/examples/digits_silu
 "$work/usr/bin/corten" compile "$example/digits_silu.pt2" -c "$example/calib.npz" -t cortex-m4 -o "$work/out" -q
 test -f "$work/out/runtime/ctn.h"
+for page in corten corten-compile corten-verify; do
+    test -s "$(find "$work/usr" -path "*/man1/$page.1")"
+done
+bash -n "$(find "$work/usr" -path '*/bash-completion/completions/corten')"
+test -s "$(find "$work/usr" -name _corten)"
+test -s "$(find "$work/usr" -name corten.fish)"
 cmake -S "$source/tests/install" -B "$work/b" -DCMAKE_PREFIX_PATH="$work/usr" >/dev/null
 cmake --build "$work/b" >/dev/null
 "$work/b/user" | grep -q cortex-m55

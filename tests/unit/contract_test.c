@@ -236,6 +236,11 @@ static void foreign_files_are_never_overwritten(void **state) {
     assert_int_equal(folder_list(flow_c(), out, &left), 1);
     assert_string_equal(file_text(mine), "mine");
     unlink(mine);
+    assert_int_equal(symlink("nowhere", mine), 0); /* leads to nothing, but is someone's */
+    said = flow_run(corten_compile, options(out));
+    assert_code(said, 3);
+    assert_says(said.messages, "shared_silu_inplace.h: error: this file is not from an earlier");
+    unlink(mine);
     text_write(flow_text("%s/report.json", out), "{\"files\": 3}");
     assert_code(flow_run(corten_compile, options(out)), 3);
 }

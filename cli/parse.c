@@ -1,0 +1,177 @@
+/* The parser: getopt_long on the options that the command takes. */
+#include "options.h"
+
+#include "base/base.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_REPEATED = 256, OPTIONS = 128 };
+
+/* "320K" -> 327680; -1 if it is none. */
+static long long parse_bytes(const char *text) {
+    char *end;
+    long long n = strtoll(text, &end, 10);
+    if (end == text || n < 0 || n > (1LL << 40))
+        return -1;
+    int shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' || *end == 'm' ? 20 : 0;
+    end += shift != 0;
+    return *end ? -1 : n << shift;
+}
+
+static int bad_number(const Option *option, const char *text) {
+    fprintf(stderr, "corten: error: --%s \"%s\": a number is needed\n", option->name, text);
+    return 2;
+}
+
+static int add_repeated(const Option *option, const char *text, CortenOptions *out) {
+    const char **list;
+    memcpy(&list, (char *)out + option->offset, sizeof list);
+    int *count = (int *)((char *)out + option->count_offset);
+    if (*count >= MAX_REPEATED) {
+        fprintf(stderr, "corten: error: --%s: at most %d are taken\n", option->name, MAX_REPEATED);
+        return 2;
+    }
+    list[(*count)++] = text;
+    return 0;
+}
+
+static int set_option(const Option *option, const char *text, CortenOptions *out) {
+    char *field = (char *)out + option->offset, *end = NULL;
+    switch (option->kind) {
+    case FLAG:
+        *(bool *)field = true;
+        return 0;
+    case TEXT:
+        *(const char **)field = text;
+        return 0;
+    case NUMBER:
+        *(double *)field = strtod(text, &end);
+        return end == text || *end ? bad_number(option, text) : 0;
+    case INTEGER:
+        *(int *)field = (int)strtol(text, &end, 10);
+        return end == text || *end ? bad_number(option, text) : 0;
+    case BYTES:
+        *(long long *)field = parse_bytes(text);
+        return *(long long *)field < 0 ? bad_number(option, text) : 0;
+    case HEADING:
+    case LISTING:
+        return 0;
+    case REPEATED:
+        return add_repeated(option, text, out);
+    }
+    return 0;
+}
+
+static bool takes_value(const Option *option) {
+    return option->kind != FLAG && option->kind != LISTING;
+}
+
+/* getopt's view of the options that this command takes; val is the index + 256. */
+static void getopt_tables(const Command *command, struct option *longs, char *shorts) {
+    int n = 0;
+    *shorts++ = ':';
+    *shorts++ = 'h';
+    for (int i = 0; i < option_count; i++) {
+        const Option *o = &option_table[i];
+        if (!option_is_of(o, command))
+            continue;
+        longs[n++] = (struct option){o->name, takes_value(o) ? required_argument : no_argument,
+                                     NULL, 256 + i};
+        if (o->letter) {
+            *shorts++ = o->letter;
+            if (takes_value(o))
+                *shorts++ = ':';
+        }
+    }
+    longs[n++] = (struct option){"help", no_argument, NULL, 'h'};
+    longs[n] = (struct option){NULL, 0, NULL, 0};
+    *shorts = 0;
+}
+
+static const Option *option_of(const Command *command, int value) {
+    for (int i = 0; i < option_count; i++)
+        if (option_is_of(&option_table[i], command) &&
+            (value == 256 + i || (option_table[i].letter && value == option_table[i].letter)))
+            return &option_table[i];
+    return NULL;
+}
+
+static int usage_error(const Command *command, const char *what, const char *which) {
+    fprintf(stderr, "corten: error: %s %s; corten %s --help lists the options\n", what, which,
+            command->name);
+    return 2;
+}
+
+/* "--calibrat": the option that was meant, or the commands that take it. */
+static int unknown_option(const Command *command, const char *given) {
+    const char *names[OPTIONS];
+    int count = 0;
+    size_t length = strcspn(given, "=");
+    for (int i = 0; i < option_count; i++)
+        if (option_is_of(&option_table[i], command))
+            names[count++] = option_table[i].name;
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)length, given);
+    const char *near = strncmp(word, "--", 2) == 0 ? text_nearest(word + 2, names, count) : NULL;
+    if (near) {
+        fprintf(stderr, "corten: error: unknown option %s; did you mean --%s?\n", word, near);
+        return 2;
+    }
+    for (int i = 0; i < option_count; i++)
+        for (int k = 0; k < command_count; k++)
+            if (option_is_of(&option_table[i], &command_table[k]) && strncmp(word, "--", 2) == 0 &&
+                strcmp(word + 2, option_table[i].name) == 0) {
+                fprintf(stderr, "corten: error: %s is an option of corten %s, not of corten %s\n",
+                        word, command_table[k].name, command->name);
+                return 2;
+            }
+    return usage_error(command, "unknown option", word);
+}
+
+static int take_operand(const Command *command, int argc, char **argv, CortenOptions *out) {
+    if (!command->operand)
+        return optind < argc ? usage_error(command, "unexpected", argv[optind]) : 0;
+    if (optind >= argc && command->operand[0] == '[')
+        return 0;
+    if (optind >= argc)
+        return usage_error(command, "missing", command->operand);
+    if (optind + 1 < argc)
+        return usage_error(command, "unexpected", argv[optind + 1]);
+    out->model = argv[optind];
+    return 0;
+}
+
+int options_parse(const Command *command, int argc, char **argv, CortenOptions *out) {
+    static const char *calibrate[MAX_REPEATED], *input_scale[MAX_REPEATED];
+    static const char *exports[MAX_REPEATED];
+    struct option longs[OPTIONS + 2];
+    char shorts[2 * OPTIONS + 4];
+    getopt_tables(command, longs, shorts);
+    out->calibrate = calibrate;
+    out->input_scale = input_scale;
+    out->exports = exports;
+    int (*listing)(const CortenOptions *o) = NULL;
+    opterr = 0;
+    for (int value; (value = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
+        if (value == 'h') {
+            command_help_print(command, stdout);
+            return -1;
+        }
+        if (value == ':')
+            return usage_error(command, "a value is needed for", argv[optind - 1]);
+        const Option *option = value == '?' ? NULL : option_of(command, value);
+        if (!option)
+            return unknown_option(command, argv[optind - 1]);
+        listing = option->list ? option->list : listing;
+        int code = set_option(option, optarg, out);
+        if (code)
+            return code;
+    }
+    if (listing) {
+        int code = listing(out);
+        return code ? code : -1;
+    }
+    return take_operand(command, argc, argv, out);
+}
