@@ -80,7 +80,8 @@ const Command command_table[] = {
      "  a line each\n--json  the same for a script"},
     {"sensitivity", "MODEL|DIR", "what each node's rounding costs, in dB", corten_sensitivity,
      PATHS,
-     "Rounds one node at a time and measures what the outputs lose, the costliest first: what to "
+     "Measures what the rounding of each node costs the outputs by itself, the costliest first: "
+     "what to "
      "give "
      "int16 with --precision, or what --accuracy-budget would raise.",
      "model.pt2 -c data.npz  for an archive and its calibration data\n"
