@@ -95,12 +95,18 @@ static void release(void *json) {
     json_decref(json);
 }
 
+static json_t *released_at_the_end(json_t *json) {
+    if (json)
+        c_defer(c, release, json);
+    return json;
+}
+
 json_t *flow_report(const char *out) {
-    json_error_t error;
-    json_t *report = json_load_file(path_join(c, out, "report.json"), 0, &error);
-    if (report)
-        c_defer(c, release, report);
-    return report;
+    return released_at_the_end(json_load_file(path_join(c, out, "report.json"), 0, NULL));
+}
+
+json_t *flow_json(Said said) {
+    return released_at_the_end(json_loads(said.results, 0, NULL));
 }
 
 ArrayList flow_outputs(const char *model, const char *data, const char *on) {

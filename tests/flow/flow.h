@@ -29,6 +29,8 @@ Said flow_compile(const char *model, const char *data, const char *target, const
 /* The same, which must succeed; returns its report. */
 json_t *flow_compiled(const char *model, const char *data, const char *target, const char *out);
 json_t *flow_report(const char *out);
+/* What a command with --json has printed; NULL when it is no JSON. */
+json_t *flow_json(Said said);
 /* corten run; the arrays it wrote. Must succeed. */
 ArrayList flow_outputs(const char *model, const char *data, const char *on);
 ArrayList flow_arrays(const char *npz); /* .npz, or a .npy as a list of one */

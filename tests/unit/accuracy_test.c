@@ -35,7 +35,7 @@ static void the_report_has_the_sqnr_of_nodes_and_outputs(void **state) {
     CortenOptions o = {.model = flow_path("reported"), .input = DATA, .json = true};
     Said said = flow_run(corten_verify, o);
     assert_code(said, 0);
-    json_t *verified = json_loads(said.results, 0, NULL);
+    json_t *verified = flow_json(said);
     double want = json_real_value(json_array_get(json_object_get(verified, "output_sqnr_db"), 0));
     double got = db_of(json_array_get(json_object_get(report, "outputs"), 0));
     assert_true(fabs(want - got) < 1e-6);
@@ -73,7 +73,7 @@ static double verified_db(const char *out) {
     CortenOptions o = {.model = out, .input = DATA, .json = true};
     Said said = flow_run(corten_verify, o);
     assert_code(said, 0);
-    json_t *root = json_loads(said.results, 0, NULL);
+    json_t *root = flow_json(said);
     return json_real_value(json_array_get(json_object_get(root, "output_sqnr_db"), 0));
 }
 
@@ -130,7 +130,7 @@ static void sensitivity_lists_nodes_by_what_they_cost(void **state) {
     o.json = true;
     Said model = flow_run(corten_sensitivity, o);
     assert_code(model, 0);
-    json_t *root = json_loads(model.results, 0, NULL);
+    json_t *root = flow_json(model);
     double last = HUGE_VAL;
     size_t i;
     json_t *node;

@@ -390,7 +390,7 @@ static void check_node(const json_t *report, const json_t *node) {
 static void check_nodes(const char *archive, const json_t *report) {
     Said said = flow_run(corten_inspect, (CortenOptions){.model = archive, .json = true});
     assert_code(said, 0);
-    json_t *inspected = json_loads(said.results, 0, NULL);
+    json_t *inspected = flow_json(said);
     json_t *all = json_object_get(inspected, "nodes"), *nodes = json_object_get(report, "nodes");
     assert_int_equal(json_array_size(nodes), json_array_size(all));
     for (size_t i = 0; i < json_array_size(all); i++) {
@@ -398,7 +398,6 @@ static void check_nodes(const char *archive, const json_t *report) {
         assert_string_equal(text_of(node, "name"), text_of(json_array_get(all, i), "name"));
         check_node(report, node);
     }
-    json_decref(inspected);
 }
 
 static void report_has_every_key_and_every_node_once(void **state) {
@@ -478,9 +477,8 @@ static void report_command_shows_what_compile_showed(void **state) {
     assert_string_equal(first.results, again.results);
     assert_says(again.results, "0 of 4 nodes in float");
     Said json = flow_run(corten_report, (CortenOptions){.model = out, .json = true});
-    json_t *root = json_loads(json.results, 0, NULL);
+    json_t *root = flow_json(json);
     assert_non_null(root);
-    json_decref(root);
     assert_code(flow_run(corten_report, (CortenOptions){.model = "nothing"}), 3);
     assert_code(flow_run(corten_report, (CortenOptions){.model = "pains"}), 3);
 }
@@ -782,13 +780,12 @@ static void verify_prints_the_keys_of_the_contract(void **state) {
         flow_run(corten_verify,
                  (CortenOptions){.model = out, .input = samples, .labels = "digit", .json = true});
     assert_code(said, 0);
-    json_t *root = json_loads(said.results, 0, NULL);
+    json_t *root = flow_json(said);
     assert_true(json_real_value(json_array_get(json_object_get(root, "output_sqnr_db"), 0)) > 30);
     assert_true(json_is_null(json_object_get(root, "bit_exact"))); /* nothing ran on a chip */
     json_t *top1 = json_object_get(root, "top1");
     assert_true(json_real_value(json_object_get(top1, "float")) == 0.75);
     assert_true(json_real_value(json_object_get(top1, "integer")) == 0.75);
-    json_decref(root);
     CortenOptions o = {.model = out, .input = samples, .labels = "nothing"};
     assert_code(flow_run(corten_verify, o), 3);
     o = (CortenOptions){.model = out};
