@@ -1,6 +1,6 @@
 /* What report.html shows beyond report.json: who reads whom, how values are spread and on which
- * grids, the activation tables beside their functions, and buffers over time. Everything that came
- * from the archive is JSON text here; the page never takes it for markup. */
+ * grids, the activation tables beside their functions, and what runs in strips. Everything that
+ * came from the archive is JSON text here; the page never takes it for markup. */
 #include "report/report.h"
 
 #include <jansson.h>
@@ -175,35 +175,7 @@ static json_t *tables_json(C *c, const Graph *g) {
     return list;
 }
 
-/* ---- memory -------------------------------------------------------------------------------- */
-
-static const Value *value_in(const Graph *g, const Buffer *b) {
-    for (int i = 0; i < g->value_count; i++)
-        if (g->value[i]->buffer == b && g->value[i]->buffer_offset == 0)
-            return g->value[i];
-    return NULL;
-}
-
-/* What lies in the arena, and when: moment 0 is before the first call, call i is moment i + 1. */
-static json_t *buffers_json(const Graph *g) {
-    json_t *list = json_array();
-    for (int i = 0; i < g->buffer_count; i++) {
-        const Buffer *b = g->buffer[i];
-        if (b->region != CTN_ARENA || b->last_call < 0 || b->bytes == 0)
-            continue;
-        const Value *v = b->kind == BUFFER_VALUE ? value_in(g, b) : NULL;
-        json_t *o = json_pack("{s:s, s:I, s:I, s:i, s:i, s:s}", "name", b->name, "offset",
-                              (json_int_t)b->offset, "bytes", (json_int_t)b->bytes, "first",
-                              b->first_call, "last", b->last_call, "kind",
-                              b->kind == BUFFER_SCRATCH ? "scratch"
-                              : b->is_ring              ? "ring"
-                                                        : "value");
-        if (v && last_id(v->def) >= 0)
-            json_object_set_new(o, "node", json_integer(last_id(v->def)));
-        json_array_append_new(list, o);
-    }
-    return list;
-}
+/* ---- strips ------------------------------------------------------------------------------- */
 
 static json_t *strips_json(const Graph *g) {
     json_t *list = json_array();
@@ -222,7 +194,6 @@ const char *report_details(C *c, const Graph *g) {
     json_object_set_new(root, "outputs", outputs_json(g));
     json_object_set_new(root, "values", values_json(g));
     json_object_set_new(root, "tables", tables_json(c, g));
-    json_object_set_new(root, "buffers", buffers_json(g));
     json_object_set_new(root, "strips", strips_json(g));
     char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(7));
     json_decref(root);

@@ -119,33 +119,35 @@ function tableError(table) {
 
 /* ---- memory over time -------------------------------------------------------------------------- */
 
-const bufferColour = {value: 'kernel', ring: 'fused', scratch: 'moved'};
+const bufferColour = {value: 'kernel', ring: 'fused', scratch: 'moved', input: 'table', output: 'table'};
 
 function bufferTip(b) {
   const name = m => m < 1 ? 'the inputs' : m > report.calls.length ? 'the outputs' : report.calls[m - 1].name;
   return b.name + '  (' + b.kind + ')\n' + b.bytes.toLocaleString('en') + ' bytes at ' +
-    b.offset.toLocaleString('en') + '\nfrom ' + name(b.first) + ' to ' + name(b.last);
+    b.offset.toLocaleString('en') + '\nfrom ' + name(b.first) + ' to ' + name(b.last) +
+    (b.overwrites ? '\noverwrites ' + b.overwrites + ' while that is read' : '');
 }
 
-function timeline(width, peak) {
+function timeline(width) {
   const moments = report.calls.length + 2, height = 330, left = 58, base = height - 22;
-  const top = Math.max(report.arena_bytes, ...details.buffers.map(b => b.offset + b.bytes), 1);
+  const top = Math.max(report.arena_bytes, ...buffers.map(b => b.offset + b.bytes), 1);
   const x = m => left + (width - left - 6) * m / moments, y = v => base - (base - 10) * v / top;
   const svg = picture(width, height, 'buffers over the calls');
   for (const t of ticks(0, top / 1024, 6))
     if (t * 1024 <= top)
       svg.append(sv('line', {class: 'axis', x1: left, x2: width, y1: y(t * 1024), y2: y(t * 1024)}),
                  sv('text', {x: left - 6, y: y(t * 1024) + 4, 'text-anchor': 'end'}, tickText(t) + ' KiB'));
-  svg.append(sv('rect', {x: x(peak), y: 6, width: Math.max(2, x(peak + 1) - x(peak)), height: base - 6,
+  svg.append(sv('rect', {x: x(peak.moment), y: 6,
+                         width: Math.max(2, x(peak.moment + 1) - x(peak.moment)), height: base - 6,
                          style: 'fill: var(--float)', 'fill-opacity': 0.16}));
-  for (const b of details.buffers) {
-    const node = b.node === undefined ? null : nodes[b.node];
+  for (const b of buffers) {
+    const node = b.node;
     svg.append(withTip(sv('rect', {
       class: node ? 'mark' : null, x: x(b.first), y: y(b.offset + b.bytes),
       width: Math.max(1, x(b.last + 1) - x(b.first) - 0.6),
       height: Math.max(0.8, y(b.offset) - y(b.offset + b.bytes) - 0.6), rx: 1.5,
       style: 'fill: var(--' + (bufferColour[b.kind] || 'kernel') + '); fill-opacity: ' +
-        (b.first <= peak && peak <= b.last ? 0.95 : 0.55),
+        (livesAt(b, peak.moment) ? 0.95 : 0.55),
       onclick: node ? () => selectNode(node) : null,
     }), bufferTip(b)));
   }
@@ -156,9 +158,9 @@ function timeline(width, peak) {
 
 /* ---- the run, call by call --------------------------------------------------------------------- */
 
-function lanes(width, live) {
+function lanes(width) {
   const calls = report.calls, left = 92, step = (width - left - 4) / Math.max(1, calls.length);
-  const counted = calls.some(c => c.instructions >= 0);
+  const counted = calls.some(known);
   const kinds = [
     {name: 'RAM in use', colour: 'moved', of: c => live[c.index + 1], text: bytesText},
     {name: counted ? 'instructions' : 'MACs', colour: 'kernel',

@@ -205,7 +205,7 @@ const colourings = {
   'lost accuracy (SQNR)': node => node.sqnr_db === null ? 0 : Math.min(1, Math.max(0, (45 - node.sqnr_db) / 35)),
   'MACs': node => node.macs,
   'instructions': node => node.instructions || 0,
-  'bytes of constants': node => node.weights,
+  'bytes of constants': node => node.constants,
   'bytes in the arena': arenaOf,
 };
 

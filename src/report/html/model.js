@@ -11,11 +11,13 @@ const callByName = new Map(report.calls.map((call, i) => [call.name, Object.assi
 
 /* Measured by verify, where it was; otherwise what the compile knew. */
 function takeVerified() {
+  for (const call of report.calls)
+    call.instructions = call.instructions_estimate;
   if (!verify)
     return;
   for (const c of verify.calls_sqnr || [])
     if (callByName.has(c.call))
-      callByName.get(c.call).sqnr_db = c.sqnr_db;
+      Object.assign(callByName.get(c.call), {sqnr_db: c.sqnr_db, clipped: c.clipped});
   for (const c of (verify.instructions || {calls: []}).calls)
     if (callByName.has(c.name)) {
       callByName.get(c.name).instructions = c.n;
@@ -42,6 +44,11 @@ for (const table of details.tables)
     if (nodes[id])
       nodes[id].tables.push(table);
 
+/* Is the number of its instructions known? */
+function known(call) {
+  return call.instructions !== null && call.instructions !== undefined;
+}
+
 /* What became of a node, in the words of the report; a table is a kernel or a part of one. */
 for (const node of nodes) {
   node.became = node.numeric === 'float' ? 'float'
@@ -51,11 +58,25 @@ for (const node of nodes) {
       if (call.sqnr_db !== undefined && call.sqnr_db !== null)
         node.sqnr_db = call.sqnr_db;
   const own = node.fate === 'kernel' ? node.calls : [];
-  node.weights = own.reduce((sum, c) => sum + c.weights_bytes, 0);
-  node.instructions = own.some(c => c.instructions >= 0)
+  node.constants = own.reduce((sum, c) => sum + c.weights_bytes, 0);
+  node.instructions = own.some(known)
     ? own.reduce((sum, c) => sum + (c.instructions || 0), 0) : null;
   const last = node.values[node.values.length - 1];
   node.shape = last ? last.shape : null;
+}
+
+/* Buffers have the names of the values in them. */
+const buffers = report.memory.buffers;
+const valueByName = new Map(details.values.map(v => [v.name, v]));
+for (const buffer of buffers) {
+  const value = valueByName.get(buffer.name);
+  const id = value && value.nodes.length ? value.nodes[value.nodes.length - 1] : -1;
+  buffer.node = id >= 0 ? nodes[id] : null;
+}
+const live = report.memory.live, peak = report.memory.peak;
+
+function livesAt(buffer, moment) {
+  return buffer.first <= moment && moment <= buffer.last;
 }
 
 const fates = ['kernel', 'table', 'fused', 'moved', 'folded', 'removed', 'float'];
@@ -132,23 +153,6 @@ function makeGroups() {
       port.from.add(from.index);
   });
   return groups;
-}
-
-/* ---- memory ------------------------------------------------------------------------------------ */
-
-/* Bytes in use at each moment: the union of what lives, since buffers may overlap on purpose. */
-function liveBytes() {
-  const moments = report.calls.length + 2, live = new Array(moments).fill(0);
-  for (let m = 0; m < moments; m++) {
-    const alive = details.buffers.filter(b => b.first <= m && m <= b.last)
-      .sort((a, b) => a.offset - b.offset);
-    let top = 0;
-    for (const b of alive) {
-      live[m] += Math.max(0, b.offset + b.bytes - Math.max(top, b.offset));
-      top = Math.max(top, b.offset + b.bytes);
-    }
-  }
-  return live;
 }
 
 /* ---- numbers for people ------------------------------------------------------------------------ */

@@ -1,8 +1,5 @@
 /* The page: its sections in order, then the first picture. */
 
-const live = liveBytes();
-const peak = live.indexOf(Math.max(...live));
-
 function tile(title, figure, ...lines) {
   return el('div', {class: 'card tile'}, el('h3', null, title), el('b', null, figure),
             ...lines.filter(Boolean).map(l => el('small', null, l)));
@@ -26,7 +23,7 @@ function accuracyTile() {
 
 function workTile() {
   const counted = verify && verify.instructions ? verify.instructions.total : null;
-  const estimate = report.instructions >= 0 ? report.instructions : null;
+  const estimate = report.instructions_estimate;
   if (counted !== null)
     return tile('Work', countText(counted) + ' instr.', 'counted on QEMU', countText(report.macs) + ' MACs');
   if (estimate !== null)
@@ -36,21 +33,20 @@ function workTile() {
 
 function flashTile() {
   const image = verify && verify.image_flash_bytes;
-  return tile('Flash', bytesText(report.weights_bytes), 'constants: weights, tables, arguments',
-              report.code_bytes >= 0 ? 'code ' + bytesText(report.code_bytes) : null,
+  return tile('Flash', bytesText(report.bytes.rodata), 'constants, without code',
+              report.bytes.code >= 0 ? 'code ' + bytesText(report.bytes.code) : null,
               image ? 'whole image ' + bytesText(image) : null);
 }
 
 function glance() {
   const counts = fates.map(f => [f, nodes.filter(n => n.became === f).length]).filter(([, n]) => n);
   const floats = nodes.filter(n => n.became === 'float').length;
-  const peakCall = report.calls[peak - 1];
   return el('section', {id: 'glance'},
     el('div', {class: 'tiles'},
       tile('RAM', bytesText(report.arena_bytes + report.state_bytes),
            report.arena_bytes === report.arena_lower_bound_bytes ? 'no plan is smaller'
              : 'lower bound ' + bytesText(report.arena_lower_bound_bytes + report.state_bytes),
-           peakCall ? 'peak at ' + peakCall.name : null,
+           peak.call ? 'peak at ' + peak.call : null,
            report.state_bytes ? 'state ' + bytesText(report.state_bytes) : null),
       flashTile(), workTile(), accuracyTile(),
       tile('Nodes', String(nodes.length), floats ? floats + ' stay in float' : 'all in integers',
@@ -80,19 +76,23 @@ function heaviest(items, count) {
 }
 
 function where() {
-  const calls = report.calls, counted = calls.some(c => c.instructions >= 0);
+  const calls = report.calls, counted = calls.some(known);
   const ofCall = weigh => heaviest(calls.map(c => ({name: c.name, node: nodeOfCall(c), value: weigh(c), weight: weigh(c)})), 8);
   const lost = calls.map(c => ({name: c.name, node: nodeOfCall(c), value: sqnrOf(c)}))
     .filter(i => i.value !== null && i.value < 999).sort((a, b) => a.value - b.value).slice(0, 8)
     .map(i => Object.assign(i, {weight: Math.pow(10, -i.value / 20)}));
-  const atPeak = details.buffers.filter(b => b.first <= peak && peak <= b.last)
-    .map(b => ({name: b.name, node: b.node === undefined ? null : nodes[b.node], value: b.bytes, weight: b.bytes}));
+  const atPeak = buffers.filter(b => livesAt(b, peak.moment))
+    .map(b => ({name: b.name, node: b.node, value: b.bytes, weight: b.bytes}));
+  const kinds = ['weights', 'biases', 'multipliers_and_shifts', 'tables', 'numbers', 'padding', 'call_structs',
+                 'strip_tables', 'initial_state', 'code']
+    .map(k => ({name: k.replace(/_/g, ' '), node: null, value: report.bytes[k], weight: report.bytes[k] || 0}));
   return el('div', {class: 'where'},
     whereList('Where accuracy goes', 'Per-node SQNR is known once corten verify has run on data.', lost, dbText),
-    whereList('Where RAM goes: alive at the peak', 'The arena is empty.', heaviest(atPeak, 8), bytesText),
+    whereList('Where RAM goes: at the peak', 'The arena is empty.', heaviest(atPeak, 8), bytesText),
     whereList(counted ? 'Where instructions go' : 'Where MACs go', 'No call multiplies.',
               ofCall(c => counted ? c.instructions || 0 : c.macs), countText),
-    whereList('Where flash goes: constants', 'There are no constants.', ofCall(c => c.weights_bytes), bytesText));
+    whereList('Where flash goes', 'There are no constants.', ofCall(c => c.weights_bytes), bytesText),
+    whereList('Flash by kind', 'There are no constants.', heaviest(kinds, 8), bytesText));
 }
 
 /* ---- sections whose charts follow the width ---------------------------------------------------- */
@@ -107,27 +107,27 @@ function chart(draw) {
 }
 
 function memorySection() {
-  const call = report.calls[peak - 1];
-  const legend = el('div', {class: 'legend'}, ...[['value', 'kernel'], ['ring', 'fused'], ['scratch', 'moved']]
-    .filter(([kind]) => details.buffers.some(b => b.kind === kind))
-    .map(([kind, c]) => el('span', null, dot(c), kind === 'ring' ? 'ring: a few rows at a time' : kind)));
+  const legend = el('div', {class: 'legend'}, ...Object.keys(bufferColour)
+    .filter(kind => buffers.some(b => b.kind === kind))
+    .map(kind => el('span', null, dot(bufferColour[kind]), kind === 'ring' ? 'ring: a few rows at a time' : kind)));
   return section('memory', 'Memory over the run',
     'Each block is a buffer: how long it lives, from left to right, and where it lies in the arena. ' +
-    'Marked: the peak, ' + bytesText(live[peak]) + (call ? ' at ' + call.name : '') + '.',
-    el('div', {class: 'card'}, chart(width => timeline(width, peak)), legend),
+    'Marked: the peak, ' + bytesText(peak.bytes) + (peak.call ? ' at ' + peak.call : '') + '.',
+    el('div', {class: 'card'}, chart(timeline), legend),
     el('div', {style: 'margin-top: 12px'}, bufferTable()));
 }
 
 function bufferTable() {
   const name = m => m < 1 ? 'inputs' : m > report.calls.length ? 'outputs' : report.calls[m - 1].name;
-  return sortable(details.buffers, [
-    {title: 'buffer', of: b => b.name, text: (v, b) => b.node === undefined ? v : nodeLink(nodes[b.node], v)},
+  return sortable(buffers, [
+    {title: 'buffer', of: b => b.name, text: (v, b) => b.node ? nodeLink(b.node, v) : v},
     {title: 'kind', of: b => b.kind},
     {title: 'bytes', of: b => b.bytes, num: true, text: v => v.toLocaleString('en')},
     {title: 'offset', of: b => b.offset, num: true, text: v => v.toLocaleString('en')},
     {title: 'from', of: b => b.first, text: v => name(v)},
     {title: 'to', of: b => b.last, text: v => name(v)},
-    {title: 'at the peak', of: b => b.first <= peak && peak <= b.last ? 'yes' : ''},
+    {title: 'overwrites', of: b => b.overwrites || ''},
+    {title: 'at the peak', of: b => livesAt(b, peak.moment) ? 'yes' : ''},
   ], 'buffers');
 }
 
@@ -188,7 +188,7 @@ const nodeTable = sortable(nodes, [
   {title: 'MACs', of: n => n.macs, num: true, text: bytesColumn},
   {title: 'SQNR dB', of: n => n.sqnr_db, num: true, text: v => v === null ? '–' : v >= 999 ? 'exact' : v.toFixed(1)},
   {title: 'into', of: n => n.into.join(', '), long: true},
-  {title: 'why', of: n => n.reason, long: true},
+  {title: 'why', of: n => n.reason || n.numeric_reason, long: true},
 ], 'nodes');
 
 function precisionSection() {
@@ -225,6 +225,8 @@ function accuracySection() {
   return section('accuracy', 'Accuracy', 'Measured by corten verify on ' + verify.samples + ' samples.', el('div', {class: 'card'}, facts(
     ...verify.output_sqnr_db.map((db, k) => ['SQNR of output ' + k + (report.outputs[k] && report.outputs[k].name
       ? ' (' + report.outputs[k].name + ')' : ''), dbText(db)]),
+    ...(verify.inputs_clipped || []).map((share, k) => share > 0
+      ? ['beyond the range of input ' + k, percent(share) + ' of its numbers'] : ['', null]),
     ['top-1, float', top ? percent(top.float) : null], ['top-1, integer', top ? percent(top.integer) : null],
     ['agreement', top ? percent(top.agreement) : null],
     ['host and chip', verify.bit_exact === null ? 'not compared (--on qemu does)'
@@ -242,6 +244,7 @@ function originSection() {
     ...report.inputs.map((p, k) => ['input ' + k, port(p)]), ...report.outputs.map((p, k) => ['output ' + k, port(p)]),
     ['archive', report.model], ['SHA-256', report.model_sha256 ? el('code', null, report.model_sha256) : null],
     ['target', report.target + ' (' + report.isa + ')'],
+    ['raised to int16', report.accuracy_budget ? report.accuracy_budget.raised.join(', ') || 'nothing' : null],
     ['options', Object.entries(report.options).map(([k, v]) => k + ' ' + v).join(', ')],
     ['seconds', Object.entries(report.seconds).map(([k, v]) => k + ' ' + v).join(', ')],
     ['written by', 'Corten ' + report.corten])));
@@ -256,7 +259,7 @@ function build() {
   const sections = [
     ['glance', 'At a glance', glance()],
     ['run', 'The run', section('run', 'The run, call by call', 'From the first kernel call to the last. A click shows the node.',
-      el('div', {class: 'card'}, chart(width => lanes(width, live))), where())],
+      el('div', {class: 'card'}, chart(lanes)), where())],
     ['network', 'Network', section('network', 'The network',
       'A box is what runs as one; its lines are the nodes of your model that went into it. Drag to move, ctrl and wheel (or a click first) to zoom.',
       graphTools(), drawGraph())],

@@ -37,9 +37,10 @@ function valueFacts(value, width) {
 function callFacts(call) {
   return el('div', null, el('h3', null, 'Call ', el('code', null, call.name)),
     facts(['kernel', el('code', null, call.kernel)], ['MACs', call.macs ? call.macs.toLocaleString('en') : null],
-          ['instructions', call.instructions >= 0
+          ['instructions', known(call)
             ? call.instructions.toLocaleString('en') + (call.counted ? ' (counted on QEMU)' : ' (estimate)') : null],
           ['SQNR', sqnrOf(call) === null ? null : dbText(sqnrOf(call))],
+          ['clipped', call.clipped > 0 ? (100 * call.clipped).toFixed(3) + ' % of the values that verify saw' : null],
           ['constants', call.weights_bytes.toLocaleString('en') + ' bytes'],
           ['scratch', call.scratch_bytes ? call.scratch_bytes.toLocaleString('en') + ' bytes' : null],
           ['arena', call.arena.map(([at, size]) => size.toLocaleString('en') + ' bytes at ' + at.toLocaleString('en')).join('; ')],
@@ -65,7 +66,7 @@ function panelOf(node) {
     el('h2', null, node.name),
     el('p', null, badge(node.became), el('span', {class: 'soft'}, node.reason || fateMeaning[node.became])),
     facts(['operator', el('code', null, node.op)], ['module', node.module],
-          ['line', node.source], ['numbers', node.numeric],
+          ['line', node.source], ['numbers', node.numeric], ['because', node.numeric_reason], ['weights', node.weights],
           ['SQNR', node.sqnr_db === null ? null : dbText(node.sqnr_db)],
           ['MACs', node.macs ? node.macs.toLocaleString('en') : null],
           ['reads', linkList(node.reads.filter(r => r >= 0).map(r => nodes[r]))],
