@@ -252,7 +252,6 @@ static void refuse(C *c, Budget *b) {
                "values reach",
                b->s->compile.accuracy_budget_db, b->best);
     name_limits(c, b);
-    diag_stop_if_errors(c);
 }
 
 /* The first try is kept: the costs refer to its graphs. */
@@ -277,8 +276,10 @@ static void raise_values(C *c, Budget *b, C *first) {
         memcpy(b->db, before, (size_t)b->calibrated->output_count * sizeof *b->db);
         works = b->count < all && b->count > 0 ? search(b) : -1;
     }
-    if (works < 0)
+    if (works < 0) {
         refuse(c, b);
+        return;
+    }
     prune(b, works);
     b->s->compile.raised = raised_list(c, b, &b->s->compile.raised_count);
 }
@@ -294,4 +295,5 @@ void budget_meet(C *c, Session *s, const Graph *calibrated, const Graph *referen
     if (c_try(first, first_body, &b) == 0 && !b.float_wanted && !meets(&b))
         raise_values(c, &b, first);
     c_free(first);
+    diag_stop_if_errors(c);
 }
