@@ -1,0 +1,30 @@
+/* What the fuzz targets share: an input is tried in a fresh C, and whatever it is, the end must be
+ * a result or a diagnostic of the kinds that input can cause, never a bug's. */
+#ifndef CORTEN_FUZZ_H
+#define CORTEN_FUZZ_H
+
+#include "base/base.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+typedef struct {
+    const uint8_t *data;
+    size_t size;
+} Input;
+
+static inline void fuzz_try(const uint8_t *data, size_t size, void (*body)(C *c, void *input)) {
+    Input input = {data, size};
+    C *c = c_new();
+    int code = c_try(c, body, &input);
+    if (code != 0 && code != DIAG_MODEL && code != DIAG_INPUT) {
+        diag_print(c, stderr, false, false);
+        abort();
+    }
+    c_free(c);
+}
+
+#endif
