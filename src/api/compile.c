@@ -236,6 +236,17 @@ static Graph *compile_archive(C *c, Session *s, PipelineControl *control, FileSe
     }
 }
 
+Graph *session_planned(C *c, Session *s) {
+    for (;;) {
+        Graph *g = load_model(c, s);
+        PipelineControl control = {0};
+        pipeline_run(c, g, &s->compile, &control);
+        if (g->float_wanted_count == 0)
+            return g;
+        add_float_nodes(c, &s->compile, g);
+    }
+}
+
 Graph *session_calibrated(C *c, Session *s, Graph **quantized) {
     for (;;) {
         Graph *g = load_model(c, s);

@@ -59,6 +59,25 @@ void measure_note(C *c, Graph *lowered, const Comparison *k);
 
 /* The model of o->model or in memory, calibrated, and as the options let it be quantized. */
 Graph *session_calibrated(C *c, Session *s, Graph **quantized);
+/* The archive through all passes, on the samples that the options hold: nothing is measured. */
+Graph *session_planned(C *c, Session *s);
+
+/* What a model will need on a CPU, before there is any data (estimate.c). */
+typedef struct {
+    const char *numeric, *why;
+} EstimatedNode;
+
+typedef struct {
+    const char *why_not; /* it could not be had */
+    Totals bytes;
+    int64_t macs;
+    double instructions; /* NAN: not known */
+    int calls, float_nodes, node_count;
+    EstimatedNode *node; /* by archive node */
+} Estimate;
+
+Estimate estimate_needs(C *c, const Session *s);
+
 /* Adds to the options what --accuracy-budget raises to 16 bits, so that the passes can go on; fatal
  * when it cannot be met. */
 void budget_meet(C *c, Session *s, const Graph *calibrated, const Graph *reference);

@@ -346,12 +346,19 @@ Graph *import_pt2(C *c, const char *path) {
     return import_pt2_bytes(c, path, NULL, 0);
 }
 
-Graph *import_pt2_bytes(C *c, const char *name, const void *data, size_t bytes) {
+Graph *import_pt2_partly(C *c, const char *name, const void *data, size_t bytes) {
     Pt2 p = {.c = c, .path = c_strdup(c, name), .data = data, .bytes = bytes};
     c_try(c, import_body, &p);
     archive_close(&p);
     if (diag_error_count(c) > 0 && diag_exit_code(c) == DIAG_MODEL && p.g)
         name_refusals(c, p.g);
-    diag_stop_if_errors(c);
+    if (!p.g || diag_exit_code(c) != DIAG_MODEL)
+        diag_stop_if_errors(c);
     return p.g;
+}
+
+Graph *import_pt2_bytes(C *c, const char *name, const void *data, size_t bytes) {
+    Graph *g = import_pt2_partly(c, name, data, bytes);
+    diag_stop_if_errors(c);
+    return g;
 }

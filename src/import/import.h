@@ -10,5 +10,8 @@
 Graph *import_pt2(C *c, const char *path);
 /* The same of an archive in memory; `name` stands for its path. */
 Graph *import_pt2_bytes(C *c, const char *name, const void *data, size_t bytes);
+/* The same for a look at it: where nodes cannot be had, their records in `archive` have the reason,
+ * the others stand in the graph, and the errors stay recorded. Unwinds if the file is malformed. */
+Graph *import_pt2_partly(C *c, const char *name, const void *data, size_t bytes);
 
 #endif

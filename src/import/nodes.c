@@ -285,6 +285,14 @@ static void build_node(Pt2 *p, Scope *scope, Source *s, const OpMatch *match) {
 
 /* One message per operator, with all its nodes. */
 static void report_unknown(Pt2 *p, const Source *s) {
+    const char *why = op_excluded(p->c, s->target), *known = op_namesakes(p->c, s->target);
+    const char *message =
+        known ? c_format(p->c, "operator %s with these arguments is not known: known are %s", s->op,
+                         known)
+        : why ? c_format(p->c, "%s has no integer form: %s", s->op, why)
+              : c_format(p->c, "operator %s is not known", s->op);
+    if (s->archive >= 0)
+        p->g->archive[s->archive].reason = message;
     json_t *seen = json_object_get(p->unknown, s->target);
     if (seen) {
         Diag *d = (Diag *)(intptr_t)json_integer_value(seen);
@@ -294,14 +302,7 @@ static void report_unknown(Pt2 *p, const Source *s) {
                              d->detail ? "\n" : "", s->name, place);
         return;
     }
-    const char *why = op_excluded(p->c, s->target), *known = op_namesakes(p->c, s->target);
-    if (known)
-        diag_error(p->c, DIAG_MODEL, &s->loc, "operator %s with these arguments is not known: %s",
-                   s->op, c_format(p->c, "known are %s", known));
-    else if (why)
-        diag_error(p->c, DIAG_MODEL, &s->loc, "%s has no integer form: %s", s->op, why);
-    else
-        diag_error(p->c, DIAG_MODEL, &s->loc, "operator %s is not known", s->op);
+    diag_error(p->c, DIAG_MODEL, &s->loc, "%s", message);
     json_object_set_new(p->unknown, s->target, json_integer((intptr_t)p->c->last_diag));
 }
 
