@@ -72,6 +72,11 @@ const Layer layer_table[] = {
     {"transpose_nhwc_nchw_16x16x32", CTN_KERNEL_copy, 16, 16, 32, 32, 1, 1, 1, 0},
     FLAT("lut_plain_8192", table_s8, 8192),
     FLAT("lut_executorch_8192", table_s8, 8192),
+    /* steps of 10, input of 32, state of 64 */
+    {"lstm_t10_i32_h64", CTN_KERNEL_lstm_s8, 10, 1, 32, 64, 1, 1, 1, 0},
+    /* parts of a padding: zero points everywhere, then the image within them */
+    {"pad1_fill", CTN_KERNEL_fill, 18, 18, 32, 32, 1, 1, 1, 0},
+    {"pad1_copy", CTN_KERNEL_copy, 16, 16, 32, 32, 1, 1, 1, 1},
     /* of the networks alone */
     CONV("conv3x3_s1_32x32x16_16", 32, 32, 16, 16, 3, 3, 1, 1),
     CONV("conv3x3_s2_32x32x16_32", 32, 32, 16, 32, 3, 3, 2, 0),
@@ -125,8 +130,9 @@ const Layer layer_table[] = {
 };
 const int layer_count = COUNT_OF(layer_table);
 
-/* The four of MLPerf Tiny. Clamps are in the producers. */
+/* A layer of two calls, and the four networks of MLPerf Tiny, whose clamps are in the producers. */
 const Network network_table[] = {
+    {"pad1_16x16x32", {{"pad1_fill", 1}, {"pad1_copy", 1}}},
     {"kws_dscnn",
      {{"conv10x4_s2_49x10x1_64", 1},
       {"dw3x3_s1_25x5x64", 4},
@@ -232,7 +238,8 @@ static void channels(Maker *m, int64_t count, int64_t depth, uint32_t *weights, 
     }
     call_const(m->call, weights, "weight", DT_I8, w, int4 ? (count * depth + 1) / 2 : count * depth,
                4);
-    call_const(m->call, bias, "bias", DT_I32, b, 4 * count, 4);
+    if (bias)
+        call_const(m->call, bias, "bias", DT_I32, b, 4 * count, 4);
     call_const(m->call, multiplier, "multiplier", DT_I32, f, 4 * count, 4);
     call_const(m->call, shift, "shift", DT_I8, s, count, 1);
 }
@@ -475,12 +482,9 @@ static void table_s8(Maker *m) {
     m->macs = a->count;
 }
 
-static void copy(Maker *m) { /* [h][w][c] to [c][h][w] */
+static void transpose(Maker *m) { /* [h][w][c] to [c][h][w] */
     CtnCopyArgs *a = m->call->args;
     const Layer *l = m->layer;
-    for (int d = 0; d < 8; d++)
-        a->dim[d] = 1;
-    a->element_size = 1;
     a->dim[6] = l->c;
     a->dim[7] = l->h * l->w;
     a->in_stride[6] = 1;
@@ -490,6 +494,69 @@ static void copy(Maker *m) { /* [h][w][c] to [c][h][w] */
     m->macs = (int64_t)l->h * l->w * l->c;
     input(m, &a->input, m->macs);
     output(m, &a->output, m->macs);
+}
+
+static void into_padding(Maker *m) { /* all rows into an image that is wider and taller */
+    CtnCopyArgs *a = m->call->args;
+    const Layer *l = m->layer;
+    int32_t row = (l->w + 2 * l->pad) * l->c;
+    a->dim[6] = l->h;
+    a->dim[7] = l->w * l->c;
+    a->in_stride[6] = a->dim[7];
+    a->out_stride[6] = row;
+    a->in_stride[7] = a->out_stride[7] = 1;
+    m->macs = (int64_t)l->h * l->w * l->c;
+    input(m, &a->input, m->macs);
+    output(m, &a->output, (int64_t)row * (l->h + 2 * l->pad));
+    m->call->ref[m->call->ref_count - 1].offset = l->pad * (row + l->c);
+}
+
+static void copy(Maker *m) {
+    CtnCopyArgs *a = m->call->args;
+    for (int d = 0; d < 8; d++)
+        a->dim[d] = 1;
+    a->element_size = 1;
+    if (m->layer->pad > 0)
+        into_padding(m);
+    else
+        transpose(m);
+}
+
+static void fill(Maker *m) {
+    CtnFillArgs *a = m->call->args;
+    a->element_size = 1;
+    a->value = -128;
+    m->macs = a->count = m->layer->h * m->layer->w * m->layer->c;
+    output(m, &a->output, a->count);
+}
+
+/* Weights of the gates and their factors to Q15.16; tables of a line each. */
+static void lstm_s8(Maker *m) {
+    CtnLstmS8Args *a = m->call->args;
+    const Layer *l = m->layer;
+    int16_t sigmoid[513], tangent[513];
+    a->steps = l->h;
+    a->batches = 1;
+    a->in_size = l->c;
+    a->size = l->n;
+    a->input_zero_point = 3;
+    a->multiplier = 1 << 30;
+    a->shift = -22;
+    a->cell_multiplier = 1 << 30;
+    a->cell_shift = -5;
+    channels(m, 4 * l->n, l->c, &a->x_weights, &a->bias, &a->x_multiplier, &a->x_shift);
+    channels(m, 4 * l->n, l->n, &a->h_weights, NULL, &a->h_multiplier, &a->h_shift);
+    for (int i = 0; i < 513; i++) {
+        tangent[i] = (int16_t)(127 * (i - 256));
+        sigmoid[i] = (int16_t)(tangent[i] / 2 + 16384);
+    }
+    call_const(m->call, &a->sigmoid, "sigmoid", DT_I16, sigmoid, sizeof sigmoid, 2);
+    call_const(m->call, &a->tangent, "tangent", DT_I16, tangent, sizeof tangent, 2);
+    m->macs = (int64_t)l->h * 4 * l->n * (l->c + l->n);
+    call_scratch(m->call, &a->scratch, 2 * l->n, 4);
+    input(m, &a->input, (int64_t)l->h * l->c);
+    output(m, &a->cell, l->n);
+    output(m, &a->output, (int64_t)l->h * l->n);
 }
 
 static void make(Maker *m) {
@@ -510,6 +577,8 @@ static void make(Maker *m) {
         MAKE(softmax_s8);
         MAKE(table_s8);
         MAKE(copy);
+        MAKE(fill);
+        MAKE(lstm_s8);
         MAKE(conv2d_s16);
         MAKE(linear_s16);
         MAKE(add_s16);
@@ -556,7 +625,7 @@ static uint8_t *image(C *c, int64_t bytes) {
     return p + (64 - (uintptr_t)p % 64) % 64;
 }
 
-static void fill(Maker *m, Placed *p) {
+static void fill_images(Maker *m, Placed *p) {
     p->arena = image(m->c, p->arena_bytes);
     p->weights = image(m->c, p->weights_bytes);
     memset(p->arena, 0, (size_t)p->arena_bytes);
@@ -582,6 +651,6 @@ Placed *layer_place(C *c, const Layer *layer, const char *isa) {
     p->call->variant = variant_choose(p->call, isa);
     p->call->variant->pack(c, m.g, p->call);
     place(p);
-    fill(&m, p);
+    fill_images(&m, p);
     return p;
 }

@@ -5,7 +5,15 @@
 #include "loop.h"
 #include "mve.h"
 
-static void run(uint8_t *to, const uint8_t *from, int32_t count) {
+__attribute__((noinline)) static void run(uint8_t *to, const uint8_t *from, int32_t count) {
+    for (; count >= 64; count -= 64, to += 64, from += 64) {
+        uint8x16_t a = vldrbq_u8(from), b = vldrbq_u8(from + 16);
+        uint8x16_t c = vldrbq_u8(from + 32), d = vldrbq_u8(from + 48);
+        vstrbq_u8(to, a);
+        vstrbq_u8(to + 16, b);
+        vstrbq_u8(to + 32, c);
+        vstrbq_u8(to + 48, d);
+    }
     for (; count >= 16; count -= 16, to += 16, from += 16)
         vstrbq_u8(to, vldrbq_u8(from));
     if (count > 0) {
@@ -14,7 +22,8 @@ static void run(uint8_t *to, const uint8_t *from, int32_t count) {
     }
 }
 
-static void collect(uint8_t *to, const uint8_t *from, int32_t stride, int32_t count) {
+__attribute__((noinline)) static void collect(uint8_t *to, const uint8_t *from, int32_t stride,
+                                              int32_t count) {
     const uint16x8_t offset = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)stride);
     for (; count >= 8; count -= 8, to += 8, from += 8 * stride)
         vstrbq_u16(to, vldrbq_gather_offset_u16(from, offset));
@@ -22,7 +31,8 @@ static void collect(uint8_t *to, const uint8_t *from, int32_t stride, int32_t co
         *to++ = *from;
 }
 
-static void spread(uint8_t *to, int32_t stride, const uint8_t *from, int32_t count) {
+__attribute__((noinline)) static void spread(uint8_t *to, int32_t stride, const uint8_t *from,
+                                             int32_t count) {
     const uint16x8_t offset = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)stride);
     for (; count >= 8; count -= 8, to += 8 * stride, from += 8)
         vstrbq_scatter_offset_u16(to, offset, vldrbq_u16(from));

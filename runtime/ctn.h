@@ -844,6 +844,9 @@ typedef enum {
     VARIANT(linear_s8, LinearS8, dsp, linear_accepts_dsp, linear_pack_dsp)                         \
     VARIANT(conv_transpose2d_s8, ConvTranspose2dS8, dsp, conv_transpose2d_accepts_dsp,             \
             conv_transpose2d_pack_dsp)                                                             \
+    VARIANT(matmul_s8, MatmulS8, v6m, matmul_of_small_sums, pack_matmul_sums)                      \
+    VARIANT(matmul_s8, MatmulS8, v7m, matmul_of_dense_rows, pack_matmul_sums)                    \
+    VARIANT(max_pool2d_s8, MaxPool2dS8, v7m, max_pool_accepts_dsp, keep_constants)                 \
     VARIANT(matmul_s8, MatmulS8, dsp, matmul_accepts_dsp, matmul_pack_dsp)                         \
     VARIANT(add_s8, AddS8, v6m, add_accepts_dsp, add_pack_dsp)                                     \
     VARIANT(add_s8, AddS8, v7m, add_accepts_dsp, add_pack_dsp)                                     \
@@ -863,12 +866,13 @@ typedef enum {
     VARIANT(reduce_sum_s8, ReduceSumS8, mve, sum_of_neighbours, keep_constants)                    \
     VARIANT(reduce_sum_s16, ReduceSumS16, mve, sum_of_neighbouring_bytes, keep_constants)          \
     VARIANT(matmul_s8, MatmulS8, mve, matmul_of_rows, pack_matmul_of_rows)                         \
+    VARIANT(fill, Fill, mve, any_call, keep_constants)                                             \
     VARIANT(copy, Copy, mve, copy_of_bytes, pack_copy_of_bytes)                                    \
     VARIANT(linear_s8, LinearS8, mve, linear_rows, pack_linear_rows)                               \
     VARIANT(add_s8, AddS8, mve, add_runs, pack_add_runs)                                           \
     VARIANT(mul_s8, MulS8, mve, mul_runs, pack_mul_runs)                                           \
-    VARIANT(table_s8, TableS8, dsp, table_of_bytes, keep_constants)                                \
-    VARIANT(table_s8, TableS8, mve, table_of_bytes, keep_constants)                              \
+    VARIANT(table_s8, TableS8, v6m, table_of_bytes, pack_table_of_bytes)                            \
+    VARIANT(table_s8, TableS8, mve, table_of_bytes, pack_table_of_bytes)                          \
     VARIANT(conv2d_s8w4, Conv2dS8W4, mve, conv2d_int4_pairs, pack_conv2d_int4_pairs)               \
     VARIANT(linear_s8w4, LinearS8W4, mve, linear_int4_rows, pack_linear_int4_rows)
 

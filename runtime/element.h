@@ -8,9 +8,39 @@
 typedef uint16_t __attribute__((may_alias)) CtnHalf;
 typedef uint32_t __attribute__((may_alias)) CtnWord;
 
-static inline void ctn_move_elements(uint8_t *out, int32_t out_stride, const uint8_t *in, int32_t in_stride,
-                            int32_t count, int32_t element_size) {
-    if (element_size == 1) {
+/* As many words as compilers move by one LDM and one STM. */
+#ifdef __ARM_ARCH_6M__
+enum { CTN_MOVED_WORDS = 3 };
+#else
+enum { CTN_MOVED_WORDS = 4 };
+#endif
+typedef struct {
+    uint32_t word[CTN_MOVED_WORDS];
+} __attribute__((may_alias)) CtnWords;
+
+/* Bytes side by side, in ascending order, by words where both begin on one: if `out` lies below
+ * `in`, they may overlap. */
+static inline void ctn_move_bytes(uint8_t *out, const uint8_t *in, int32_t bytes) {
+    if ((((uintptr_t)out | (uintptr_t)in) & 3) == 0) {
+        const int32_t some = sizeof(CtnWords);
+        for (; bytes >= 2 * some; bytes -= 2 * some) {
+            *(CtnWords *)out = *(const CtnWords *)in;
+            out += some, in += some;
+            *(CtnWords *)out = *(const CtnWords *)in;
+            out += some, in += some;
+        }
+        for (; bytes >= 4; bytes -= 4, out += 4, in += 4)
+            *(CtnWord *)out = *(const CtnWord *)in;
+    }
+    for (; bytes > 0; bytes--)
+        *out++ = *in++;
+}
+
+static inline void ctn_move_elements(uint8_t *out, int32_t out_stride, const uint8_t *in,
+                                     int32_t in_stride, int32_t count, int32_t element_size) {
+    if (out_stride == 1 && in_stride == 1) {
+        ctn_move_bytes(out, in, count * element_size);
+    } else if (element_size == 1) {
         for (; count >= 4; count -= 4) {
             *out = *in;
             out += out_stride, in += in_stride;

@@ -4,10 +4,20 @@
 
 void ctn_fill(const CtnFillArgs *a, const CtnFrame *frame) {
     uint8_t *output = ctn_at(frame, a->output);
-    uint8_t element[8];
-    for (int k = 0; k < 8; k++) /* little-endian; wider elements are sign-extended */
-        element[k] = (uint8_t)((uint32_t)(k < 4 ? a->value : a->value >> 31) >> (k % 4 * 8));
-    for (int32_t i = 0; i < a->count; i++)
-        for (int32_t k = 0; k < a->element_size; k++)
-            *output++ = element[k];
+    uint32_t element[2] = {(uint32_t)a->value, (uint32_t)(a->value >> 31)}; /* sign-extended */
+    int32_t bytes = a->count * a->element_size;
+    if (a->element_size == 1)
+        element[0] = (element[0] & 0xff) * 0x01010101u;
+    else if (a->element_size == 2)
+        element[0] = (element[0] & 0xffff) * 0x00010001u;
+    if (a->element_size < 8)
+        element[1] = element[0];
+    if (((uintptr_t)output & 3) == 0)
+        for (; bytes >= 32; bytes -= 32, output += 32) {
+            CtnWord *word = (CtnWord *)output;
+            word[0] = word[2] = word[4] = word[6] = element[0];
+            word[1] = word[3] = word[5] = word[7] = element[1];
+        }
+    for (int32_t i = 0; i < bytes; i++)
+        output[i] = (uint8_t)(element[i >> 2 & 1] >> (i & 3) * 8);
 }

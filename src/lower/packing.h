@@ -17,6 +17,7 @@ bool conv2d_is_matrix(const CtnConv2dS8Args *a);
 void conv2d_to_one_row(Call *call, int block);
 
 bool table_of_bytes(const Call *call);
+void pack_table_of_bytes(C *c, Graph *g, Call *call);
 
 bool softmax_by_table(const Call *call);
 void pack_softmax_table(C *c, Graph *g, Call *call);
@@ -31,6 +32,9 @@ bool avg_pool_accepts_dsp(const Call *call);
 bool conv_transpose2d_accepts_dsp(const Call *call);
 void conv_transpose2d_pack_dsp(C *c, Graph *g, Call *call);
 bool matmul_accepts_dsp(const Call *call);
+bool matmul_of_dense_rows(const Call *call);
+bool matmul_of_small_sums(const Call *call);
+void pack_matmul_sums(C *c, Graph *g, Call *call);
 void matmul_pack_dsp(C *c, Graph *g, Call *call);
 bool add_accepts_dsp(const Call *call);
 void add_pack_dsp(C *c, Graph *g, Call *call);

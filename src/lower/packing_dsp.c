@@ -502,11 +502,35 @@ static int64_t farthest(int32_t zero_point) { /* of a byte from its zero point *
     return low > high ? low : high;
 }
 
+static int64_t matmul_largest(const CtnMatmulS8Args *a) { /* sum */
+    return a->depth * farthest(a->lhs_zero_point) * farthest(a->rhs_zero_point);
+}
+
+static bool matmul_of_exact_stores(const Call *call) {
+    const CtnMatmulS8Args *a = call->args;
+    return a->depth > 0 &&
+           store_is_exact(matmul_largest(a), a->multiplier, a->shift, a->output_zero_point);
+}
+
 bool matmul_accepts_dsp(const Call *call) {
     const CtnMatmulS8Args *a = call->args;
-    int64_t most = a->depth * farthest(a->lhs_zero_point) * farthest(a->rhs_zero_point);
-    return a->depth > 0 && (a->columns > 1 || a->rows > 1) &&
-           store_is_exact(most, a->multiplier, a->shift, a->output_zero_point);
+    return (a->columns > 1 || a->rows > 1) && matmul_of_exact_stores(call);
+}
+
+bool matmul_of_dense_rows(const Call *call) {
+    const CtnMatmulS8Args *a = call->args;
+    return (a->lhs_depth_stride == 1 || a->depth == 1) && matmul_of_exact_stores(call);
+}
+
+/* What is scaled is twice the sum: scale_v6m.h. */
+bool matmul_of_small_sums(const Call *call) {
+    return matmul_of_dense_rows(call) && matmul_largest(call->args) < 1 << 28;
+}
+
+void pack_matmul_sums(C *c, Graph *g, Call *call) {
+    (void)c, (void)g;
+    CtnMatmulS8Args *a = call->args;
+    call_scratch(call, &a->scratch, 4LL * a->columns, 4);
 }
 
 void matmul_pack_dsp(C *c, Graph *g, Call *call) {
