@@ -2,7 +2,8 @@
 # Installs what Corten needs to build, to test and to simulate, on Debian 12 or Ubuntu 22.04 and
 # later. Packages that are there already are left alone.
 set -eu
-packages="cmake ninja-build gcc g++ clang pkg-config python3 libzip-dev libjansson-dev libopenblas-dev
+packages="cmake ninja-build gcc g++ clang pkg-config python3 python3-dev python3-venv
+ libzip-dev libjansson-dev libopenblas-dev
  libmd-dev libstb-dev libpng-dev libjpeg-dev libcmocka-dev qemu-system-arm gcc-arm-none-eabi
  libnewlib-arm-none-eabi"
 missing=""

@@ -62,7 +62,7 @@ Array *session_labels(C *c, const Session *s) {
     const CortenOptions *o = s->o;
     if (o->labels_data)
         return array_take(c, "labels", o->labels_data);
-    if (o->labels && !o->input)
+    if (o->labels && !o->input && !text_ends_with(o->labels, ".npy"))
         fatal(c, DIAG_USAGE, NULL, "labels \"%s\": a name needs a file as input", o->labels);
     return o->labels ? labels_read(c, o->input, o->labels) : NULL;
 }

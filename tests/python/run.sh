@@ -1,0 +1,28 @@
+#!/bin/sh
+# Builds the Python package as users do, into a folder of the build, checks its types, runs its
+# tests and executes the example notebooks. Without the virtual environment that
+# tools/python_environment.sh makes there is nothing to run it with: skipped (77).
+# usage: run.sh SOURCE BUILD
+set -eu
+source=$1
+site=$2/python
+venv=${CORTEN_VENV:-$source/.venv}
+if ! [ -x "$venv/bin/python" ]; then
+    echo "no virtual environment $venv: tools/python_environment.sh makes it"
+    exit 77
+fi
+if command -v ccache >/dev/null; then
+    export CMAKE_C_COMPILER_LAUNCHER=ccache
+fi
+PATH="$venv/bin:$PATH"
+export PATH
+rm -rf "$site"
+pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+    -C build-dir="$2/wheel" --target "$site" "$source/python"
+export PYTHONPATH="$site" PYTHONDONTWRITEBYTECODE=1
+cd "$source/python"
+python -m mypy --cache-dir "$2/mypy"
+python -m pytest -q -p no:cacheprovider
+for notebook in "$source"/examples/notebook/*.ipynb; do
+    python "$source/tests/python/execute.py" "$notebook" "$2/$(basename "$notebook")"
+done
