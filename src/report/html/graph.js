@@ -202,7 +202,8 @@ function arenaOf(node) {
 /* Each colouring: what a node weighs, from 0 to 1. */
 const colourings = {
   'what became of it': null,
-  'lost accuracy (SQNR)': node => node.sqnr_db === null ? 0 : Math.min(1, Math.max(0, (45 - node.sqnr_db) / 35)),
+  'distance from float (SQNR)': node => node.sqnr_db === null ? 0 : Math.min(1, Math.max(0, (45 - node.sqnr_db) / 35)),
+  'accuracy lost here': node => Math.min(1, (node.lost_db || 0) / 12),
   'MACs': node => node.macs,
   'instructions': node => node.instructions || 0,
   'bytes of constants': node => node.constants,
@@ -213,7 +214,7 @@ function colour(name) {
   const weigh = colourings[name];
   const weights = graph.picture.places.filter(p => p.group).map(p =>
     [p.group, weigh ? Math.max(0, ...p.group.nodes.map(weigh)) : 0]);
-  const largest = name.startsWith('lost') ? 1 : Math.max(1e-9, ...weights.map(([, w]) => w));
+  const largest = /SQNR|lost/.test(name) ? 1 : Math.max(1e-9, ...weights.map(([, w]) => w));
   for (const [group, weight] of weights)
     graph.boxOf.get(group.index).querySelector('.heat')
       .setAttribute('fill-opacity', (0.75 * Math.sqrt(weight / largest)).toFixed(3));
@@ -259,7 +260,8 @@ function graphTools() {
     onkeydown: event => event.key === 'Enter' && showNextFound(),
   });
   const known = {'instructions': nodes.some(n => n.instructions !== null),
-                 'lost accuracy (SQNR)': nodes.some(n => n.sqnr_db !== null)};
+                 'distance from float (SQNR)': nodes.some(n => n.sqnr_db !== null),
+                 'accuracy lost here': nodes.some(n => n.lost_db !== null)};
   const choose = el('select', {'aria-label': 'colour by', onchange: event => colour(event.target.value)},
     ...Object.keys(colourings).filter(k => known[k] !== false).map(k => el('option', {value: k}, 'colour: ' + k)));
   graph.searchInput = input;

@@ -65,6 +65,16 @@ for (const node of nodes) {
   node.shape = last ? last.shape : null;
 }
 
+/* How much worse a node's result is than the worst it reads, in dB: what is lost here and not
+ * before. Nodes of which nothing was measured hand on what they read. */
+const handedOn = [];
+for (const node of nodes) {
+  const before = Math.min(...node.reads.map(r => r >= 0 ? handedOn[r] : Infinity));
+  const own = node.sqnr_db === null ? before : node.sqnr_db;
+  node.lost_db = node.sqnr_db !== null && Number.isFinite(before) ? Math.max(0, before - own) : null;
+  handedOn.push(own);
+}
+
 /* Buffers have the names of the values in them. */
 const buffers = report.memory.buffers;
 const valueByName = new Map(details.values.map(v => [v.name, v]));

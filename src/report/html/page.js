@@ -78,16 +78,16 @@ function heaviest(items, count) {
 function where() {
   const calls = report.calls, counted = calls.some(known);
   const ofCall = weigh => heaviest(calls.map(c => ({name: c.name, node: nodeOfCall(c), value: weigh(c), weight: weigh(c)})), 8);
-  const lost = calls.map(c => ({name: c.name, node: nodeOfCall(c), value: sqnrOf(c)}))
-    .filter(i => i.value !== null && i.value < 999).sort((a, b) => a.value - b.value).slice(0, 8)
-    .map(i => Object.assign(i, {weight: Math.pow(10, -i.value / 20)}));
+  const lost = heaviest(nodes.filter(n => n.lost_db >= 0.05)
+    .map(n => ({name: n.name, node: n, value: n, weight: n.lost_db})), 8);
+  const lostText = n => '−' + n.lost_db.toFixed(1) + ' to ' + dbText(n.sqnr_db);
   const atPeak = buffers.filter(b => livesAt(b, peak.moment))
     .map(b => ({name: b.name, node: b.node, value: b.bytes, weight: b.bytes}));
   const kinds = ['weights', 'biases', 'multipliers_and_shifts', 'tables', 'numbers', 'padding', 'call_structs',
                  'strip_tables', 'initial_state', 'code']
     .map(k => ({name: k.replace(/_/g, ' '), node: null, value: report.bytes[k], weight: report.bytes[k] || 0}));
   return el('div', {class: 'where'},
-    whereList('Where accuracy goes', 'Per-node SQNR is known once corten verify has run on data.', lost, dbText),
+    whereList('Where accuracy goes', 'Known once the model was calibrated or verified on data.', lost, lostText),
     whereList('Where RAM goes: at the peak', 'The arena is empty.', heaviest(atPeak, 8), bytesText),
     whereList(counted ? 'Where instructions go' : 'Where MACs go', 'No call multiplies.',
               ofCall(c => counted ? c.instructions || 0 : c.macs), countText),
@@ -187,6 +187,8 @@ const nodeTable = sortable(nodes, [
   {title: 'line', of: n => n.source, long: true},
   {title: 'MACs', of: n => n.macs, num: true, text: bytesColumn},
   {title: 'SQNR dB', of: n => n.sqnr_db, num: true, text: v => v === null ? '–' : v >= 999 ? 'exact' : v.toFixed(1)},
+  {title: 'lost dB', of: n => n.lost_db, num: true, text: v => v === null ? '–' : v.toFixed(1),
+   hint: 'how much worse than the worst that it reads'},
   {title: 'into', of: n => n.into.join(', '), long: true},
   {title: 'why', of: n => n.reason || n.numeric_reason, long: true},
 ], 'nodes');

@@ -67,7 +67,8 @@ function panelOf(node) {
     el('p', null, badge(node.became), el('span', {class: 'soft'}, node.reason || fateMeaning[node.became])),
     facts(['operator', el('code', null, node.op)], ['module', node.module],
           ['line', node.source], ['numbers', node.numeric], ['because', node.numeric_reason], ['weights', node.weights],
-          ['SQNR', node.sqnr_db === null ? null : dbText(node.sqnr_db)],
+          ['SQNR', node.sqnr_db === null ? null : dbText(node.sqnr_db) +
+            (node.lost_db > 0.05 ? ', ' + node.lost_db.toFixed(1) + ' dB lost here' : '')],
           ['MACs', node.macs ? node.macs.toLocaleString('en') : null],
           ['reads', linkList(node.reads.filter(r => r >= 0).map(r => nodes[r]))],
           ['read by', linkList(readers)],

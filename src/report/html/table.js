@@ -52,7 +52,9 @@ function sortable(rows, columns, label) {
   };
   render();
   const whole = el('div', {class: 'rows'}, el('div', {class: 'tools'}, filter, count),
-    el('div', {class: 'grid', tabindex: 0}, el('table', null, el('thead', null, el('tr', null, ...heads)), body)));
+    el('div', {class: 'grid', tabindex: 0,
+               style: 'contain-intrinsic-size: auto ' + Math.min(560, 30 + 28 * rows.length) + 'px'},
+       el('table', null, el('thead', null, el('tr', null, ...heads)), body)));
   whole.keep = text => {
     filter.value = text;
     keep(text);
