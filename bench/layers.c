@@ -648,7 +648,7 @@ Placed *layer_place(C *c, const Layer *layer, const char *isa) {
     p->call = m.call = call_new(c, m.g, NULL, layer->kernel);
     make(&m);
     p->macs = m.macs;
-    p->call->variant = variant_choose(p->call, isa);
+    variant_settle(p->call, isa);
     p->call->variant->pack(c, m.g, p->call);
     place(p);
     fill_images(&m, p);

@@ -7,14 +7,14 @@
  * first joined to one. scratch: the rows, then three joined rows of bytes if there are any, then a
  * line of bytes for borders. */
 #if defined(__ARM_FEATURE_DSP) || defined(CTN_EMULATE)
+#include "conv2d_s8_dsp.h"
 #include "conv_dsp.h"
-#include "ctn.h"
-#include "dot_dsp.h"
 #include "fix.h"
 #include "word.h"
 
 typedef struct {
     const CtnConv2dS8Args *a;
+    const CtnDotKindDsp *kind;
     CtnConvCut cut;
     const int8_t *image; /* its first channel of the group */
     uint32_t *rows;
@@ -173,16 +173,18 @@ static void convolve(const Gather *g, CtnDotDsp *dot, const uint8_t *weights, in
     for (int32_t pixel = 0; pixel < pixels; pixel += block) {
         int32_t first = pixel > pixels - block ? pixels - block : pixel;
         gather(g, first, block);
-        ctn_dot_block(dot, weights, columns, output + first * a->out_c);
+        g->kind->block(dot, weights, columns, output + first * a->out_c);
     }
 }
 
-void ctn_conv2d_s8_dsp(const CtnConv2dS8Args *a, const CtnFrame *frame) {
+void ctn_conv2d_rows_dsp(const CtnConv2dS8Args *a, const CtnFrame *frame,
+                         const CtnDotKindDsp *kind) {
     int32_t columns = a->out_c / a->groups;
     CtnConvCut cut = ctn_conv_cut(a);
     int32_t run_steps = ctn_dot_steps(cut.run), steps = run_steps * cut.runs;
     uint32_t *rows = ctn_at(frame, a->scratch);
     Gather g = {.a = a,
+                .kind = kind,
                 .cut = cut,
                 .image = ctn_at(frame, a->input),
                 .rows = rows,
@@ -197,8 +199,12 @@ void ctn_conv2d_s8_dsp(const CtnConv2dS8Args *a, const CtnFrame *frame) {
     for (int32_t group = 0; group < a->groups; group++) {
         convolve(&g, &dot, weights, output);
         g.image += a->in_c / a->groups;
-        weights += ctn_dot_stream_bytes(columns, steps);
+        weights += ctn_dot_kind_bytes(columns, steps, kind->step_bytes);
         output += columns;
     }
+}
+
+void ctn_conv2d_s8_dsp(const CtnConv2dS8Args *a, const CtnFrame *frame) {
+    ctn_conv2d_rows_dsp(a, frame, &ctn_dot_s8_dsp);
 }
 #endif

@@ -101,7 +101,8 @@ typedef struct {        /* of a call, for whoever traces a model */
             INT(pad_left) INT(dilation_h) INT(dilation_w) INT(input_zero_point)                    \
                 INT(output_zero_point) INT(clamp_min) INT(clamp_max) INT(turned)
 
-/* The same with weights of 4 bits, two a byte in their order, the first in the low bits: -7..7. */
+/* The same with weights of 4 bits, -7..7, two a byte in their order, the first in the low bits; each
+ * stands for 16 times its value. */
 #define CTN_CONV2D_S8W4_FIELDS(REF, INT, INTS) CTN_CONV2D_S8_FIELDS(REF, INT, INTS)
 #define CTN_DEPTHWISE_CONV2D_S8W4_FIELDS(REF, INT, INTS)                                           \
     CTN_DEPTHWISE_CONV2D_S8_FIELDS(REF, INT, INTS)
@@ -831,7 +832,7 @@ typedef enum {
 /* VARIANT(kernel, Struct, isa, accepts, pack): a faster body for one ISA level, bit for bit equal
  * to the plain one, in runtime/<kernel>_<isa>.c. `accepts` and `pack` name host functions of
  * src/lower (any_call and keep_constants: none needed); the chip's build never sees them. */
-#define CTN_VARIANTS(VARIANT)                                                                      \
+#define CTN_VARIANTS_OF_BYTES(VARIANT)                                                                      \
     VARIANT(conv2d_s8, Conv2dS8, v6m, conv2d_dots, pack_conv2d_bytes)                              \
     VARIANT(conv2d_s8, Conv2dS8, v7m, conv2d_dots, pack_conv2d_dots)                               \
     VARIANT(depthwise_conv2d_s8, DepthwiseConv2dS8, v6m, depthwise_words, pack_depthwise_words)    \
@@ -872,9 +873,16 @@ typedef enum {
     VARIANT(add_s8, AddS8, mve, add_runs, pack_add_runs)                                           \
     VARIANT(mul_s8, MulS8, mve, mul_runs, pack_mul_runs)                                           \
     VARIANT(table_s8, TableS8, v6m, table_of_bytes, pack_table_of_bytes)                            \
-    VARIANT(table_s8, TableS8, mve, table_of_bytes, pack_table_of_bytes)                          \
+    VARIANT(table_s8, TableS8, mve, table_of_bytes, pack_table_of_bytes)
+
+/* The same of other widths. */
+#define CTN_VARIANTS_OF_WIDTHS(VARIANT)                                                            \
+    VARIANT(conv2d_s8w4, Conv2dS8W4, dsp, conv2d_int4_rows, pack_conv2d_int4_rows)                 \
+    VARIANT(linear_s8w4, LinearS8W4, dsp, linear_int4_words, pack_linear_int4_words)               \
     VARIANT(conv2d_s8w4, Conv2dS8W4, mve, conv2d_int4_pairs, pack_conv2d_int4_pairs)               \
     VARIANT(linear_s8w4, LinearS8W4, mve, linear_int4_rows, pack_linear_int4_rows)
+
+#define CTN_VARIANTS(VARIANT) CTN_VARIANTS_OF_BYTES(VARIANT) CTN_VARIANTS_OF_WIDTHS(VARIANT)
 
 #define CTN_FIELD_REF(name) CtnRef name;
 #define CTN_FIELD_INT(name) int32_t name;

@@ -1,9 +1,7 @@
 /* The matrix block of the DSP level (dot_dsp.h): assembly on the chip, where a compiler would
  * spill, and a twin in plain C that the host runs and QEMU compares. */
 #if defined(__ARM_FEATURE_DSP) || defined(CTN_EMULATE)
-#include "dot_dsp.h"
-
-#include "dsp.h"
+#include "dot_code_dsp.h"
 #include "word.h"
 
 CtnDotDsp ctn_dot_begin(uint32_t *rows, int32_t steps, int32_t output_zero_point, int32_t clamp_max,
@@ -36,21 +34,12 @@ void ctn_dot_block(CtnDotDsp *dot, const uint8_t *weights, int32_t columns, int8
     }
 }
 
+const CtnDotKindDsp ctn_dot_s8_dsp = {ctn_dot_block, 8};
+
 void ctn_expand_fill_dsp(int32_t q, uint32_t *steps, int32_t count) {
     uint32_t pair = (uint32_t)(2 * (q + 128)) * 0x00010001u;
     for (; count > 0; count--, steps += CTN_DOT_STEP_WORDS)
         steps[0] = steps[1] = pair;
-}
-
-static int8_t store(const CtnDotDsp *dot, int32_t sum, int32_t multiplier, uint32_t shift) {
-    int32_t rounding = (int32_t)((uint32_t)dot->zero << shift);
-    int32_t q = ctn_smmlar(sum, multiplier, rounding);
-    if (dot->store != CTN_STORE_S8_RELU)
-        q += sum >> 31;
-    q = q >> shift >> 1;
-    int32_t limit = dot->store == CTN_STORE_TABLE_10 ? 512 : 128;
-    q = q < -limit ? -limit : q >= limit ? limit - 1 : q;
-    return dot->table ? dot->table[q] : (int8_t)q;
 }
 
 void ctn_dot_3x1_dsp(const CtnDotDsp *dot) {
@@ -64,9 +53,9 @@ void ctn_dot_3x1_dsp(const CtnDotDsp *dot) {
         s2 = ctn_smlad(row[5], odd, ctn_smlad(row[4], even, s2));
     }
     int32_t multiplier = (int32_t)w[0], stride = dot->output_stride;
-    dot->output[2 * stride] = store(dot, s2, multiplier, w[1]);
-    dot->output[stride] = store(dot, s1, multiplier, w[1]);
-    dot->output[0] = store(dot, s0, multiplier, w[1]);
+    dot->output[2 * stride] = ctn_dot_store(dot, s2, multiplier, w[1]);
+    dot->output[stride] = ctn_dot_store(dot, s1, multiplier, w[1]);
+    dot->output[0] = ctn_dot_store(dot, s0, multiplier, w[1]);
 }
 
 #ifdef CTN_EMULATE
@@ -120,7 +109,7 @@ static void dot_3x2(const CtnDotDsp *dot, DotOne *one, int32_t words) {
             for (int32_t row = CTN_DOT_ROWS - 1; row >= 0; row--) {
                 int32_t sum = one(dot, row, w + 2 + column * words, (int32_t)w[column]);
                 output[row * dot->output_stride] =
-                    store(dot, sum, (int32_t)end[2 * column], end[1] >> 8 * column & 0xff);
+                    ctn_dot_store(dot, sum, (int32_t)end[2 * column], end[1] >> 8 * column & 0xff);
             }
         w = end + 3;
     }
@@ -135,8 +124,6 @@ void ctn_dot_3x2_s16_dsp(const CtnDotDsp *dot) {
 }
 #else
 
-#define ARGUMENT __attribute__((unused)) /* used by the assembly, in its register */
-
 /* clang-format off */
 /* r0 row, r1 steps, r2 bytes; r3 mask of a byte doubled, r12 the sign bits, r4 and r5 a step */
 #define EXPAND_STEP                                                                                \
@@ -145,8 +132,8 @@ void ctn_dot_3x2_s16_dsp(const CtnDotDsp *dot) {
     "and r4, r3, r4, lsr #7\n"                                                                     \
     "strd r5, r4, [r1], #24\n"
 
-__attribute__((naked)) void ctn_expand_dsp(ARGUMENT const int8_t *row, ARGUMENT uint32_t *steps,
-                                           ARGUMENT int32_t bytes) {
+__attribute__((naked)) void ctn_expand_dsp(CTN_ARGUMENT const int8_t *row, CTN_ARGUMENT uint32_t *steps,
+                                           CTN_ARGUMENT int32_t bytes) {
     __asm__("push {r4, r5}\n"
             "mov r12, #0x80808080\n"
             "movw r3, #0x01fe\n"
@@ -195,9 +182,9 @@ __attribute__((naked)) void ctn_expand_dsp(ARGUMENT const int8_t *row, ARGUMENT 
     rows                                                                                           \
     "bne 8b\n"
 
-__attribute__((naked)) void ctn_expand_three_dsp(ARGUMENT const int8_t *first,
-                                                 ARGUMENT uint32_t *steps, ARGUMENT int32_t words,
-                                                 ARGUMENT int32_t shared) {
+__attribute__((naked)) void ctn_expand_three_dsp(CTN_ARGUMENT const int8_t *first,
+                                                 CTN_ARGUMENT uint32_t *steps, CTN_ARGUMENT int32_t words,
+                                                 CTN_ARGUMENT int32_t shared) {
     __asm__("push {r4-r9}\n"
             "mov r12, #0x80808080\n"
             "movw r5, #0x01fe\n"
@@ -219,24 +206,15 @@ __attribute__((naked)) void ctn_expand_three_dsp(ARGUMENT const int8_t *first,
             "bx lr\n");
 }
 
-/* Where ctn_dot_3x2_dsp keeps its CtnDotDsp; the weights pointer is in r12. */
-#define ENTRY "[sp, #0]"
-#define STORE "[sp, #4]"
-#define WEIGHTS_END "[sp, #8]"
-#define ROWS "[sp, #12]"
-#define ROWS_END "[sp, #16]"
-#define ZERO "[sp, #20]"
-#define OUTPUT "[sp, #24]" /* and the stride behind it */
-#define TABLE "[sp, #32]"
-
-/* r0-r2 sums of the first column, r3-r5 of the second; r6-r9 weights; r10, r11 a row's four;
- * r12 weights, lr rows. 20 instructions for 24 products. */
-#define MULTIPLY(sum0, sum1)                                                                       \
-    "ldrd r10, r11, [lr], #8\n"                                                                    \
-    "smlad " sum0 ", r10, r6, " sum0 "\n"                                                          \
-    "smlad " sum1 ", r10, r8, " sum1 "\n"                                                          \
-    "smlad " sum0 ", r11, r7, " sum0 "\n"                                                          \
-    "smlad " sum1 ", r11, r9, " sum1 "\n"
+#define PROLOGUE ""
+#define BEGIN                                                                                      \
+    "ldm r12!, {r0, r3}\n"                                                                         \
+    "ldr lr, " ROWS "\n"                                                                           \
+    "mov r1, r0\n"                                                                                 \
+    "mov r2, r0\n"                                                                                 \
+    "mov r4, r3\n"                                                                                 \
+    "mov r5, r3\n"
+/* 20 instructions for 24 products. */
 #define STEP                                                                                       \
     "ldm r12!, {r7, r9}\n"                                                                         \
     "sxtb16 r6, r7\n"                                                                              \
@@ -253,98 +231,12 @@ __attribute__((naked)) void ctn_expand_three_dsp(ARGUMENT const int8_t *first,
     MULTIPLY("r1", "r4")                                                                           \
     MULTIPLY("r2", "r5")
 
-/* r6 multiplier, r8 shifts, r9 ZERO or the table, r10 output, r11 its stride, lr C, r7 a result.
- * The rows backwards: with a stride of 0 the first row's result stays. */
-#define SIGN(sum) "add r7, r7, " sum ", asr #31\n"
-#define NO_SIGN(sum) ""
-#define LOOK_UP "ldrb r7, [r9, r7]\n"
-#define LOAD_ZERO "ldr r9, " ZERO "\n"
-#define LOAD_TABLE "ldr r9, " TABLE "\n"
-#define RESULT(sum, sign, bits, map, place)                                                        \
-    "smmlar r7, " sum ", r6, lr\n"                                                                 \
-    sign(sum)                                                                                      \
-    "asr r7, r7, r8\n"                                                                             \
-    "ssat r7, #" bits ", r7, asr #1\n"                                                             \
-    map                                                                                            \
-    "strb r7, " place "\n"
-#define RESULTS(sum0, sum1, sum2, sign, bits, map)                                                 \
-    RESULT(sum2, sign, bits, map, "[r10, r11, lsl #1]")                                            \
-    RESULT(sum1, sign, bits, map, "[r10, r11]")                                                    \
-    RESULT(sum0, sign, bits, map, "[r10]")
-#define STORE_HEAD                                                                                 \
-    "ldm r12!, {r6, r8}\n"                                                                         \
-    "ldr r9, " ZERO "\n"                                                                           \
-    "ldrd r10, r11, " OUTPUT "\n"                                                                  \
-    "lsl lr, r9, r8\n"
-#define STORE_NEXT                                                                                 \
-    "ldr r6, [r12], #4\n"                                                                          \
-    "lsr r8, r8, #8\n"                                                                             \
-    "add r10, r10, #1\n"                                                                           \
-    "lsl lr, r9, r8\n"
-#define STORE_TAIL                                                                                 \
-    "add r10, r10, #1\n"                                                                           \
-    "str r10, " OUTPUT "\n"                                                                        \
-    "ldr r6, " WEIGHTS_END "\n"                                                                    \
-    "cmp r12, r6\n"                                                                                \
-    "bne.w 1b\n"                                                                                   \
-    "add sp, #36\n"                                                                                \
-    "pop {r4-r11, pc}\n"
-#define STORE_PLAIN(sign)                                                                          \
-    STORE_HEAD                                                                                     \
-    RESULTS("r0", "r1", "r2", sign, "8", "")                                                       \
-    STORE_NEXT                                                                                     \
-    RESULTS("r3", "r4", "r5", sign, "8", "")                                                       \
-    STORE_TAIL
-#define STORE_MAPPED(bits)                                                                         \
-    STORE_HEAD                                                                                     \
-    LOAD_TABLE                                                                                     \
-    RESULTS("r0", "r1", "r2", SIGN, bits, LOOK_UP)                                                 \
-    LOAD_ZERO                                                                                      \
-    STORE_NEXT                                                                                     \
-    LOAD_TABLE                                                                                     \
-    RESULTS("r3", "r4", "r5", SIGN, bits, LOOK_UP)                                                 \
-    STORE_TAIL
-
-/* The body: `step` sixteen times, in which a sum's rows and weights are met. */
-#define DOT_3X2(step)                                                                              \
-    __asm__("push {r4-r11, lr}\n"                                                                  \
-            "ldm r0, {r1-r10}\n"                                                                   \
-            "mov r12, r10\n"                                                                       \
-            "adr.w r11, 2f\n"                                                                      \
-            "add r1, r1, r11\n"                                                                    \
-            "adr.w r11, 7f\n"                                                                      \
-            "ldr r10, [r11, r2, lsl #2]\n"                                                         \
-            "add r2, r11, r10\n"                                                                   \
-            "push {r1-r9}\n"                                                                       \
-            "1: ldm r12!, {r0, r3}\n"                                                              \
-            "ldr lr, " ROWS "\n"                                                                   \
-            "mov r1, r0\n"                                                                         \
-            "mov r2, r0\n"                                                                         \
-            "mov r4, r3\n"                                                                         \
-            "mov r5, r3\n"                                                                         \
-            "ldr pc, " ENTRY "\n"                                                                  \
-            ".balign 4\n"                                                                          \
-            "2:\n"                                                                                 \
-            ".rept 16\n"                                                                           \
-            step                                                                                   \
-            ".endr\n"                                                                              \
-            "ldr r6, " ROWS_END "\n"                                                               \
-            "cmp lr, r6\n"                                                                         \
-            "bne.w 2b\n"                                                                           \
-            "ldr pc, " STORE "\n"                                                                  \
-            "3:\n" STORE_PLAIN(SIGN)                                                               \
-            "4:\n" STORE_PLAIN(NO_SIGN)                                                            \
-            "5:\n" STORE_MAPPED("8")                                                               \
-            "6:\n" STORE_MAPPED("10")                                                              \
-            ".balign 4\n"                                                                          \
-            "7: .word 3b - 7b + 1, 4b - 7b + 1, 5b - 7b + 1, 6b - 7b + 1\n")
-
-__attribute__((naked)) void ctn_dot_3x2_dsp(ARGUMENT const CtnDotDsp *dot) {
-    DOT_3X2(STEP);
+__attribute__((naked)) void ctn_dot_3x2_dsp(CTN_ARGUMENT const CtnDotDsp *dot) {
+    DOT_3X2(PROLOGUE, BEGIN, STEP, "", "36");
 }
 
-__attribute__((naked)) void ctn_dot_3x2_s16_dsp(ARGUMENT const CtnDotDsp *dot) {
-    DOT_3X2(STEP_S16);
+__attribute__((naked)) void ctn_dot_3x2_s16_dsp(CTN_ARGUMENT const CtnDotDsp *dot) {
+    DOT_3X2(PROLOGUE, BEGIN, STEP_S16, "", "36");
 }
 /* clang-format on */
 #endif

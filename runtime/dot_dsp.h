@@ -70,6 +70,15 @@ CtnDotDsp ctn_dot_begin(uint32_t *rows, int32_t steps, int32_t output_zero_point
 /* A block against `columns` columns, whose streams start at weights. */
 void ctn_dot_block(CtnDotDsp *dot, const uint8_t *weights, int32_t columns, int8_t *output);
 
+/* The blocks for one kind of weights. */
+typedef struct {
+    /* A block against `columns` columns, whose streams start at weights. */
+    void (*block)(CtnDotDsp *dot, const uint8_t *weights, int32_t columns, int8_t *output);
+    int32_t step_bytes; /* of a pair's stream */
+} CtnDotKindDsp;
+
+extern const CtnDotKindDsp ctn_dot_s8_dsp;
+
 /* Columns of an activation that are packed at once, in pairs of int16, in about 4 KB. */
 static inline int32_t ctn_dot_columns_s16(int32_t columns, int32_t steps) {
     int32_t pairs = 4096 / (CTN_DOT_PAIR_BYTES + 16 * steps), all = (columns + 1) / 2;
@@ -80,9 +89,13 @@ static inline int32_t ctn_dot_steps(int32_t bytes) {
     return (bytes + 3) >> 2;
 }
 
-static inline int32_t ctn_dot_stream_bytes(int32_t columns, int32_t steps) {
-    return (columns >> 1) * (CTN_DOT_PAIR_BYTES + 8 * steps) +
+static inline int32_t ctn_dot_kind_bytes(int32_t columns, int32_t steps, int32_t step_bytes) {
+    return (columns >> 1) * (CTN_DOT_PAIR_BYTES + step_bytes * steps) +
            (columns & 1) * (CTN_DOT_SINGLE_BYTES + 4 * steps);
+}
+
+static inline int32_t ctn_dot_stream_bytes(int32_t columns, int32_t steps) {
+    return ctn_dot_kind_bytes(columns, steps, 8);
 }
 
 #endif

@@ -1,12 +1,13 @@
-/* Weights of 4 bits, two a byte: the even one in the low bits. */
+/* Weights of 4 bits, two a byte, the even one in the low bits. They stand for 16 times their value:
+ * sums, biases and factors are those of weights of 8 bits that are multiples of 16. */
 #ifndef CTN_NIBBLE_H
 #define CTN_NIBBLE_H
 
 #include <stdint.h>
 
 static inline int32_t ctn_nibble(const uint8_t *weights, int32_t i) {
-    int32_t bits = weights[i >> 1] >> (i & 1 ? 4 : 0) & 15;
-    return (bits ^ 8) - 8;
+    uint32_t both = weights[i >> 1];
+    return (int8_t)(i & 1 ? both & 0xf0 : both << 4);
 }
 
 #endif

@@ -1,8 +1,8 @@
-/* Pairs of pixels times groups of four channels with weights of 4 bits (pair_w4_mve.h). A byte
- * b = 16 * w1 + w0, within +-119, is multiplied as it is: the sum S of odd channels is that of
- * 16 * w1 + w0. Moved up by 4 bits it is 16 * w0, of which even channels have the sum. So even sums
- * are E / 16 and odd ones (S - E / 16) / 16, all exact. A chunk is as long as with 8 bits: 4 loads,
- * 2 shifts and 8 VMLADAVA for 128 products.
+/* Pairs of pixels times groups of four channels with weights of 4 bits (pair_w4_mve.h), which stand
+ * for 16 times their value (nibble.h). A byte b = 16 * w1 + w0, within +-119, is multiplied as it
+ * is: the sum S of odd channels. Moved up by 4 bits it is 16 * w0, of which even channels have the
+ * sum E. The odd channels' is S - E / 16, which is exact. A chunk is as long as with 8 bits: 4
+ * loads, 2 shifts and 8 VMLADAVA for 128 products.
  *
  * |S| <= 128 * 119 per product: the host has proven that it fits int32. */
 #include "pair_w4_mve.h"
@@ -24,12 +24,10 @@
     "sub r12, r12, r8, asr #4\n"                                                                   \
     "vmov q0[2], q0[0], r0, r8\n"                                                                  \
     "vmov q0[3], q0[1], r4, r12\n"                                                                 \
-    "vshr.s32 q0, q0, #4\n"                                                                        \
     "sub r6, r6, r2, asr #4\n"                                                                     \
     "sub lr, lr, r10, asr #4\n"                                                                    \
     "vmov q1[2], q1[0], r2, r10\n"                                                                 \
-    "vmov q1[3], q1[1], r6, lr\n"                                                                  \
-    "vshr.s32 q1, q1, #4\n"
+    "vmov q1[3], q1[1], r6, lr\n"
 
 #if defined(CTN_EMULATE)
 static int32_t dot(const CtnPair *p, const int8_t *in, const int8_t *weights, int channel) {
@@ -41,7 +39,7 @@ static int32_t dot(const CtnPair *p, const int8_t *in, const int8_t *weights, in
                 whole += in[i] * weights[i];
                 low += in[i] * (int8_t)(uint8_t)((uint32_t)weights[i] << 4);
             }
-    return channel % 2 ? (whole - (low >> 4)) >> 4 : low >> 4;
+    return channel % 2 ? whole - (low >> 4) : low;
 }
 #endif
 

@@ -1,6 +1,6 @@
 /* A row times groups of eight columns with weights of 4 bits (row_w4_mve.h), summed as in
- * pair_w4_mve.c: even columns are E / 16, odd ones (S - E / 16) / 16. A chunk is 5 loads, 4 shifts
- * and 8 VMLADAVA for 128 products. */
+ * pair_w4_mve.c: even columns are E, odd ones S - E / 16. A chunk is 5 loads, 4 shifts and 8
+ * VMLADAVA for 128 products. */
 #include "row_w4_mve.h"
 
 #if defined(CTN_EMULATE) || defined(__ARM_FEATURE_MVE)
@@ -14,9 +14,8 @@
     "vldrb.u8 q0, [r1], #16\n" COLUMNS(mac, "r0", "r2", "q1") COLUMNS(mac, "r4", "r6", "q2")       \
         COLUMNS(mac, "r8", "r10", "q3") COLUMNS(mac, "r12", "lr", "q1")
 #define ROW_SUMS                                                                                   \
-    "vshr.s32 q0, q0, #4\n"                                                                        \
-    "vsub.i32 q1, q1, q0\n"                                                                        \
-    "vshr.s32 q1, q1, #4\n"
+    "vshr.s32 q2, q0, #4\n"                                                                        \
+    "vsub.i32 q1, q1, q2\n"
 
 #if defined(CTN_EMULATE)
 static int32_t dot(const int8_t *in, const int8_t *weights, int column, int32_t chunks) {
@@ -26,7 +25,7 @@ static int32_t dot(const int8_t *in, const int8_t *weights, int column, int32_t 
             whole += in[i] * weights[i];
             low += in[i] * (int8_t)(uint8_t)((uint32_t)weights[i] << 4);
         }
-    return column % 2 ? (whole - (low >> 4)) >> 4 : low >> 4;
+    return column % 2 ? whole - (low >> 4) : low;
 }
 #endif
 

@@ -83,6 +83,10 @@ Type type_make(DType dtype, int rank, const int64_t *dim) {
     return t;
 }
 
+double grid_unit(const Grid *grid, int k) {
+    return grid->bits == 4 ? grid->part[k].scale / 16 : grid->part[k].scale;
+}
+
 int64_t type_count(const Type *t) {
     return dims_count(t->rank, t->dim);
 }

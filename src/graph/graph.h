@@ -104,6 +104,10 @@ typedef struct {
     Part *part;
 } Grid;
 
+/* What a unit of the kernels' numbers is worth in part k: that of the grid's, but kernels multiply
+ * by 16 times weights of 4 bits. */
+double grid_unit(const Grid *grid, int k);
+
 typedef struct {
     DType dtype; /* of the numbers meant, as in PyTorch: a quantized value stays DT_F32 here */
     int rank;

@@ -85,3 +85,9 @@ const Variant *variant_choose(const Call *call, const char *isa) {
     }
     return best;
 }
+
+void variant_settle(Call *call, const char *isa) {
+    call->variant = variant_choose(call, isa);
+    if (!call->variant->isa)
+        int4_to_bytes(call, isa);
+}

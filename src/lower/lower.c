@@ -114,7 +114,7 @@ void pass_lower(C *c, Graph *g, const Options *o) {
     settle_outputs(c, g);
     settle_states(c, g);
     for (Call *call = g->first_call; call; call = call->next) {
-        call->variant = variant_choose(call, o->isa);
+        variant_settle(call, o->isa);
         pack_call(c, g, call);
     }
     diag_stop_if_errors(c);

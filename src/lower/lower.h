@@ -59,6 +59,9 @@ extern const Variant variant_table[];
 extern const int variant_table_count;
 /* The last row that fits the ISA level and accepts the call. */
 const Variant *variant_choose(const Call *call, const char *isa);
+/* Gives a call its variant. One for weights of 4 bits for which the level has none, but has one for
+ * 8, becomes a call with 8. */
+void variant_settle(Call *call, const char *isa);
 
 /* ---- helpers for lower functions ----------------------------------------------------------- */
 

@@ -1,5 +1,7 @@
 /* Weights of 4 bits for the variants: packed as the kernel for 8 bits would have them, then the
  * weights of two outputs brought into a byte or two neighbours into nibbles. */
+#include "conv_dsp.h"
+#include "dot_w4_dsp.h"
 #include "lower/packing.h"
 #include "pair_s8_mve.h"
 #include "row_s8_mve.h"
@@ -8,6 +10,19 @@
 #include <string.h>
 
 /* ---- the call with 8 bits ------------------------------------------------------------------ */
+
+static const int kernels[][2] = {
+    {CTN_KERNEL_conv2d_s8w4, CTN_KERNEL_conv2d_s8},
+    {CTN_KERNEL_depthwise_conv2d_s8w4, CTN_KERNEL_depthwise_conv2d_s8},
+    {CTN_KERNEL_linear_s8w4, CTN_KERNEL_linear_s8},
+};
+
+static bool has_int4_weights(const Call *call) {
+    for (size_t i = 0; i < COUNT_OF(kernels); i++)
+        if (kernels[i][0] == call->kernel)
+            return true;
+    return false;
+}
 
 static int64_t weight_count(const Call *call) {
     const CtnConv2dS8Args *v = call->args;
@@ -32,7 +47,7 @@ static Buffer *bytes_of_nibbles(C *c, const Buffer *nibbles, int64_t count) {
     const uint8_t *from = nibbles->data;
     int8_t *to = c_alloc(c, (size_t)count + 1);
     for (int64_t i = 0; i < count; i++)
-        to[i] = (int8_t)(((from[i / 2] >> (i % 2 ? 4 : 0) & 15) ^ 8) - 8);
+        to[i] = (int8_t)(i % 2 ? from[i / 2] & 0xf0 : from[i / 2] << 4 & 0xf0);
     Buffer *b = c_memdup(c, nibbles, sizeof *b);
     b->data = to;
     b->bytes = count;
@@ -44,14 +59,10 @@ static Buffer *bytes_of_nibbles(C *c, const Buffer *nibbles, int64_t count) {
  * graph. */
 static Call *call_with_bytes(const Call *call) {
     C *c = call->graph->c;
-    static const int kernel[][2] = {
-        {CTN_KERNEL_conv2d_s8w4, CTN_KERNEL_conv2d_s8},
-        {CTN_KERNEL_depthwise_conv2d_s8w4, CTN_KERNEL_depthwise_conv2d_s8},
-        {CTN_KERNEL_linear_s8w4, CTN_KERNEL_linear_s8}};
     Call *as8 = c_memdup(c, call, sizeof *as8);
-    for (size_t i = 0; i < COUNT_OF(kernel); i++)
-        if (kernel[i][0] == call->kernel)
-            as8->kernel = kernel[i][1];
+    for (size_t i = 0; i < COUNT_OF(kernels); i++)
+        if (kernels[i][0] == call->kernel)
+            as8->kernel = kernels[i][1];
     as8->args = c_memdup(c, call->args, (size_t)call->args_bytes);
     as8->ref = c_memdup(c, call->ref, (size_t)call->ref_count * sizeof *as8->ref);
     as8->ref_capacity = as8->ref_count;
@@ -71,6 +82,22 @@ static void take_packed(Call *call, const Call *as8, const void *packed, int64_t
     b->bytes = bytes;
 }
 
+void int4_to_bytes(Call *call, const char *isa) {
+    if (!has_int4_weights(call))
+        return;
+    Call *as8 = call_with_bytes(call);
+    const Variant *v = variant_choose(as8, isa);
+    if (!v->isa)
+        return;
+    const Buffer *bytes = weight_ref(as8)->buffer;
+    Buffer *b = weight_ref(call)->buffer;
+    b->data = bytes->data;
+    b->bytes = bytes->bytes;
+    b->element = bytes->element;
+    call->kernel = as8->kernel;
+    call->variant = v;
+}
+
 /* ---- two outputs a byte, for MVE ----------------------------------------------------------- */
 
 /* 128 * 119 a product: sums of 16 * w1 + w0 fit int32 for rows of so many bytes. */
@@ -87,7 +114,7 @@ static void pack_pairs(C *c, Call *call, const Call *as8, int64_t groups, int64_
     for (int64_t g = 0; g < groups; g++) {
         for (int64_t at = 0; at < weights; at += 32, from += 32)
             for (int i = 0; i < 16; i++)
-                *end++ = (int8_t)(16 * from[16 + i] + from[i]);
+                *end++ = (int8_t)(from[16 + i] + from[i] / 16);
         memcpy(end, from, (size_t)parameters);
         from += parameters;
         end += parameters;
@@ -119,4 +146,95 @@ void pack_linear_int4_rows(C *c, Graph *g, Call *call) {
     Call *as8 = call_with_bytes(call);
     pack_linear_rows(c, g, as8);
     pack_pairs(c, call, as8, (a->columns + 7) / 8, CTN_ROW_PARAMETERS);
+}
+
+/* ---- two columns a byte, for DSP ----------------------------------------------------------- */
+
+/* Four bytes each of two columns. */
+static uint32_t paired(uint32_t first, uint32_t second) {
+    uint32_t word = 0;
+    for (int i = 0; i < 32; i += 8) {
+        int b = (int8_t)(second >> i & 0xff) + (int8_t)(first >> i & 0xff) / 16 + 8;
+        word |= (uint32_t)(uint8_t)b << i;
+    }
+    return word;
+}
+
+/* A pair of columns, or one at the end of an odd number, as dot_dsp.h has them: *from and *to move
+ * behind them. */
+static void pair_columns(const uint32_t **from, uint32_t **to, int count, int64_t steps) {
+    const uint32_t *w = *from;
+    uint32_t *end = *to;
+    if (count == 1) {
+        memcpy(end, w, 4 * (size_t)(steps + 3));
+        *from += steps + 3;
+        *to += steps + 3;
+        return;
+    }
+    for (int64_t i = 0; i < steps; i++)
+        *end++ = paired(w[2 + 2 * i], w[3 + 2 * i]);
+    *end++ = w[0];
+    *end++ = w[1];
+    memcpy(end, w + 2 + 2 * steps, 12);
+    *from += 5 + 2 * steps;
+    *to = end + 3;
+}
+
+bool conv2d_int4_rows(const Call *call) {
+    const CtnConv2dS8Args *a = call->args;
+    CtnConvCut cut = ctn_conv_cut(a);
+    return (int64_t)cut.runs * (cut.run + 3) < CTN_DOT_DEPTH_W4 &&
+           conv2d_accepts_dsp(call_with_bytes(call));
+}
+
+void pack_conv2d_int4_rows(C *c, Graph *g, Call *call) {
+    const CtnConv2dS8Args *a = call->args;
+    Call *as8 = call_with_bytes(call);
+    CtnConvCut cut = ctn_conv_cut(a);
+    int32_t steps = ctn_dot_steps(cut.run) * cut.runs, columns = a->out_c / a->groups;
+    conv2d_pack_dsp(c, g, as8);
+    int64_t bytes = (int64_t)a->groups * ctn_dot_kind_bytes(columns, steps, 4);
+    const uint32_t *from = weight_ref(as8)->buffer->data;
+    uint32_t *to = c_alloc(c, (size_t)bytes), *end = to;
+    for (int32_t group = 0; group < a->groups; group++)
+        for (int32_t column = 0; column < columns; column += 2)
+            pair_columns(&from, &end, columns - column > 1 ? 2 : 1, steps);
+    assert((char *)end - (char *)to == bytes);
+    take_packed(call, as8, to, bytes);
+}
+
+bool linear_int4_words(const Call *call) {
+    const CtnLinearS8Args *a = call->args;
+    return a->depth + 3 < CTN_DOT_DEPTH_W4 && linear_accepts_dsp(call_with_bytes(call));
+}
+
+static uint32_t *pair_four(const uint32_t *from, int64_t steps, uint32_t *to) {
+    memcpy(to, from, 16);
+    from += 4;
+    to += 4;
+    for (; steps > 0; steps--, from += 4, to += 2) {
+        to[0] = paired(from[0], from[1]);
+        to[1] = paired(from[2], from[3]);
+    }
+    memcpy(to, from, 20);
+    return to + 5;
+}
+
+void pack_linear_int4_words(C *c, Graph *g, Call *call) {
+    const CtnLinearS8Args *a = call->args;
+    if (a->rows >= CTN_DOT_ROWS) {
+        linear_becomes_conv2d(c, call);
+        call->variant->pack(c, g, call);
+        return;
+    }
+    Call *as8 = call_with_bytes(call);
+    linear_pack_dsp(c, g, as8);
+    int64_t steps = ctn_dot_steps(a->depth), fours = a->columns / 4, left = a->columns % 4;
+    int64_t rest = 4 * left * (steps + 3), bytes = fours * (36 + 8 * steps) + rest;
+    const uint32_t *from = weight_ref(as8)->buffer->data;
+    uint32_t *to = c_alloc(c, (size_t)bytes), *end = to;
+    for (int64_t i = 0; i < fours; i++, from += 9 + 4 * steps)
+        end = pair_four(from, steps, end);
+    memcpy(end, from, (size_t)rest);
+    take_packed(call, as8, to, bytes);
 }

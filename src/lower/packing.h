@@ -94,10 +94,20 @@ void pack_copy_of_bytes(C *c, Graph *g, Call *call);
 bool matmul_of_rows(const Call *call);
 void pack_matmul_of_rows(C *c, Graph *g, Call *call);
 
-/* Weights of 4 bits (pack_int4.c). MVE: pair_w4_mve.h and row_w4_mve.h say how they lie. */
+/* Weights of 4 bits (pack_int4.c). A call of theirs becomes one of the kernel for 8 if the level
+ * has a variant of that. MVE: pair_w4_mve.h and row_w4_mve.h say how they lie. */
+void int4_to_bytes(Call *call, const char *isa);
 bool conv2d_int4_pairs(const Call *call);
 void pack_conv2d_int4_pairs(C *c, Graph *g, Call *call);
 bool linear_int4_rows(const Call *call);
 void pack_linear_int4_rows(C *c, Graph *g, Call *call);
+
+/* DSP: dot_w4_dsp.h and linear_s8w4_dsp.c say how they lie. */
+bool conv2d_int4_rows(const Call *call);
+void pack_conv2d_int4_rows(C *c, Graph *g, Call *call);
+bool linear_int4_words(const Call *call);
+void pack_linear_int4_words(C *c, Graph *g, Call *call);
+/* A linear layer of several rows as the pixels of a convolution with one tap. */
+void linear_becomes_conv2d(C *c, Call *call);
 
 #endif

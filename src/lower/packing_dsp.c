@@ -273,7 +273,7 @@ bool linear_accepts_dsp(const Call *call) {
 }
 
 /* Three rows or more: the pixels of a convolution with one tap. */
-static void linear_becomes_conv2d(C *c, Call *call) {
+void linear_becomes_conv2d(C *c, Call *call) {
     const CtnLinearS8Args old = *(const CtnLinearS8Args *)call->args;
     const int from[] = {offsetof(CtnLinearS8Args, input),      offsetof(CtnLinearS8Args, output),
                         offsetof(CtnLinearS8Args, weights),    offsetof(CtnLinearS8Args, bias),
@@ -301,7 +301,8 @@ static void linear_becomes_conv2d(C *c, Call *call) {
                 call->ref[i].field_offset = to[k];
                 break;
             }
-    call->kernel = CTN_KERNEL_conv2d_s8;
+    call->kernel =
+        call->kernel == CTN_KERNEL_linear_s8w4 ? CTN_KERNEL_conv2d_s8w4 : CTN_KERNEL_conv2d_s8;
     call->args = a;
     call->args_bytes = sizeof *a;
     call->variant = variant_choose(call, "dsp");

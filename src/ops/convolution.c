@@ -571,7 +571,7 @@ void call_weights(C *c, Call *call, const Node *n, int64_t channels, const int8_
         int64_t start = p->axis < 0 ? 0 : p->start, stop = p->axis < 0 ? channels : p->stop;
         for (int64_t i = start; i < stop && i < channels; i++) {
             int32_t s;
-            multiplier_from(factor * p->scale, &multiplier[i], &s);
+            multiplier_from(factor * grid_unit(w->grid, k), &multiplier[i], &s);
             shift[i] = (int8_t)s;
         }
     }

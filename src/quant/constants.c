@@ -126,6 +126,8 @@ static double *least_scales(const Constants *k, const Node *n, int channels, con
     const Array *b = bias && !bias->grid ? real_data(k, bias) : NULL;
     for (int i = 0; b && i < channels && i < array_count(b); i++) {
         double scale = fabs(array_get(b, i)) / (input->part[0].scale * limit);
+        if (n->weight_bits == 4)
+            scale *= 16; /* kernels have 16 times such weights (grid_unit) */
         least[i] = (double)(float)(scale * (1 + 1e-6));
     }
     return least;
@@ -148,7 +150,7 @@ static double least_output_scale(const Value *weight, const Value *bias, double 
                      : bias ? BIAS_LIMIT
                             : 0;
         /* multiplier < 2^shift <= 2 multiplier, and 2^shift * accumulator < 2^31 */
-        least = fmax(least, input_scale * grid->part[i].scale * (products + add) * 0x1p-30);
+        least = fmax(least, input_scale * grid_unit(grid, i) * (products + add) * 0x1p-30);
     }
     return least;
 }
@@ -249,7 +251,7 @@ static Grid *bias_grid(C *c, const Value *x, const Value *w, int64_t channels) {
         grid->part[i] = (Part){.axis = 0,
                                .start = i,
                                .stop = i + 1,
-                               .scale = x->grid->part[0].scale * w->grid->part[k].scale};
+                               .scale = x->grid->part[0].scale * grid_unit(w->grid, k)};
     }
     return grid;
 }

@@ -110,7 +110,7 @@ static void channel_constants(Maker *m, Call *call, int64_t channels, int64_t de
     for (int64_t i = 0; i < channels; i++) {
         b[i] = between(m, -65536, 65536);
         f[i] = between(m, 1 << 30, 0x7fffffff);
-        s[i] = (int8_t)(between(m, -7, -4) - bits / 2 + (top == 7 ? 3 : 0));
+        s[i] = (int8_t)(between(m, -7, -4) - bits / 2);
         if (chance(m, 5))
             s[i] = (int8_t)(chance(m, 50) ? -31 : -20);
         if (!left && chance(m, 5)) { /* as good as constant: the bias is all there is */

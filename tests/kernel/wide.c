@@ -52,7 +52,7 @@ static int64_t weight_at(const Conv *v, int64_t i) {
     if (!v->nibbles)
         return v->weights[i];
     int64_t bits = (uint8_t)v->weights[i / 2] / (i % 2 ? 16 : 1) % 16;
-    return bits < 8 ? bits : bits - 16;
+    return 16 * (bits < 8 ? bits : bits - 16);
 }
 
 /* The input position of a tap along one dimension, or -1. */
