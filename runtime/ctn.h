@@ -832,7 +832,7 @@ typedef enum {
 /* VARIANT(kernel, Struct, isa, accepts, pack): a faster body for one ISA level, bit for bit equal
  * to the plain one, in runtime/<kernel>_<isa>.c. `accepts` and `pack` name host functions of
  * src/lower (any_call and keep_constants: none needed); the chip's build never sees them. */
-#define CTN_VARIANTS_OF_BYTES(VARIANT)                                                                      \
+#define CTN_VARIANTS_OF_BYTES(VARIANT)                                                           \
     VARIANT(conv2d_s8, Conv2dS8, v6m, conv2d_dots, pack_conv2d_bytes)                              \
     VARIANT(conv2d_s8, Conv2dS8, v7m, conv2d_dots, pack_conv2d_dots)                               \
     VARIANT(depthwise_conv2d_s8, DepthwiseConv2dS8, v6m, depthwise_words, pack_depthwise_words)    \
