@@ -92,6 +92,13 @@ def carried_lstm():
     return Fn(lambda s, x, h, c: s.lstm(x, (h, c)), lstm=nn.LSTM(4, 4, batch_first=True))
 
 
+def anchored(y, stride):
+    """The head of one scale as YOLOv5 has it: two anchors, boxes in pixels and scores of 0..1."""
+    b, _, h, w = y.shape
+    xy, wh, scores = y.view(b, 2, 7, h, w).permute(0, 1, 3, 4, 2).contiguous().sigmoid().split((2, 2, 3), 4)
+    return torch.cat((xy * (2 * stride), (wh * 2) ** 2 * (3 * stride), scores), 4).view(b, 2 * h * w, 7)
+
+
 def outlier_conv():
     conv = nn.Conv2d(4, 8, 3, padding=1)
     with torch.no_grad():
@@ -191,6 +198,14 @@ def probes():
         lambda s, x: torch.cat([s.a(x).abs() * 640, torch.sigmoid(s.b(x))], 1),
         a=nn.Conv2d(3, 4, 3), b=nn.Conv2d(3, 8, 3),
     ), [normal(1, 3, 6, 6, scale=0.5)]  # fmt: skip
+    yield "boxes_and_scores_moved", Fn(
+        lambda s, x: torch.cat([s.a(x).abs() * 640, torch.sigmoid(s.b(x))], 1).flatten(2).transpose(1, 2).contiguous(),
+        a=nn.Conv2d(3, 4, 3), b=nn.Conv2d(3, 8, 3),
+    ), [normal(1, 3, 6, 6, scale=0.5)]  # fmt: skip
+    yield "boxes_and_scores_of_two_scales", Fn(
+        lambda s, x: torch.cat([anchored(s.a(x), 8.0), anchored(s.b(x), 16.0)], 1),
+        a=nn.Conv2d(3, 14, 3), b=nn.Conv2d(3, 14, 3, 2),
+    ), [normal(1, 3, 8, 8, scale=0.5)]  # fmt: skip
     yield "outlier_channel", outlier_conv(), [normal(1, 4, 8, 8)]
     yield "norm_before_conv", nn.Sequential(
         batch_norm(8), nn.ReLU(), nn.Conv2d(8, 8, 3, padding=1)

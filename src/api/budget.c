@@ -20,7 +20,7 @@ typedef struct {
     bool *taken; /* by place in the order */
     double *db;  /* [output] of the last try */
     double best; /* the worst output's, of the best try */
-    bool float_wanted;
+    bool float_wanted, failed; /* some try could not be compiled */
     int tries;
 } Budget;
 
@@ -88,6 +88,7 @@ static bool try_taken(Budget *b) {
     c_progress(b->c, "meeting the accuracy budget", 1 - 1 / (1 + 0.1 * b->tries));
     bool done = c_try(c, try_body, b) == 0;
     c_free(c);
+    b->failed |= !done;
     b->s->compile.raised_count = 0;
     return done && meets(b);
 }
@@ -270,7 +271,7 @@ static void raise_values(C *c, Budget *b, C *first) {
     choose_order(b, first);
     double *before = c_memdup(c, b->db, (size_t)b->calibrated->output_count * sizeof *b->db);
     int works = b->count > 0 ? search(b) : -1;
-    if (works < 0 && b->count > 0) {
+    if (works < 0 && b->failed) {
         int all = b->count;
         drop_failing(b);
         memcpy(b->db, before, (size_t)b->calibrated->output_count * sizeof *b->db);

@@ -2,30 +2,18 @@
  * and read it. Values that must share one (data movement, max-pool, fused clamps, state before and
  * after a run) form sets; a set's grid is the archive's if one of its values is pinned, the row's
  * if it is fixed, else made from what calibration saw. Then constants follow (constants.c). */
-#include "quant/quant.h"
+#include "quant/sets.h"
 
 #include "lower/lower.h"
 
 #include <math.h>
 #include <string.h>
 
-typedef struct {
-    C *c;
-    Graph *g;
-    const Options *o;
-    int count;       /* values known here */
-    int *parent;     /* union-find over value ids */
-    Grid **grid;     /* by root: given grid, or NULL */
-    Observed **seen; /* by root: all that its values took */
-    bool *wide;      /* by root: its values get 16 bits */
-    bool *parted;    /* by value: joined at an output, each piece on a grid of its own */
-} Sets;
-
-static bool varies(const Sets *s, const Value *v) {
+bool set_varies(const Sets *s, const Value *v) {
     return dtype_is_float(v->type.dtype) && !value_is_fixed(s->g, v);
 }
 
-static int root_of(Sets *s, int id) {
+int set_root(Sets *s, int id) {
     while (s->parent[id] != id) {
         s->parent[id] = s->parent[s->parent[id]];
         id = s->parent[id];
@@ -41,9 +29,8 @@ static void see(Sets *s, int root, const Observed *o) {
     observed_merge(s->c, s->seen[root], o);
 }
 
-/* False if both have grids already, and not the same. */
-static bool unite(Sets *s, const Value *a, const Value *b) {
-    int x = root_of(s, a->id), y = root_of(s, b->id);
+bool set_unite(Sets *s, const Value *a, const Value *b) {
+    int x = set_root(s, a->id), y = set_root(s, b->id);
     if (x == y)
         return true;
     if (s->grid[x] && s->grid[y] && !grid_equal(s->grid[x], s->grid[y]))
@@ -91,7 +78,7 @@ static void sets_grow(Sets *s) {
 
 /* ---- rules ------------------------------------------------------------------------------- */
 
-static QKind out_rule(const Node *n, int k) {
+QKind rule_of_output(const Node *n, int k) {
     QKind kind = k < (int)COUNT_OF(n->op->quant.out) ? n->op->quant.out[k] : Q_DEFAULT;
     if (kind == Q_DEFAULT)
         kind = n->op->traits & OP_MOVES_DATA ? Q_SAME : Q_ACT;
@@ -123,38 +110,38 @@ static void apply_fixed(Sets *s, Node *n, int k) {
     const QRule *q = &n->op->quant;
     Grid *grid = n->out[k]->bits == 16 ? grid_affine(s->c, 0, q->scale * 256, 16)
                                        : grid_fixed(s->c, q->scale, q->zero_point);
-    int root = root_of(s, n->out[k]->id);
+    int root = set_root(s, n->out[k]->id);
     if (s->grid[root] && !grid_equal(s->grid[root], grid))
-        root = root_of(s, requantize_behind(s, n, k)->id);
+        root = set_root(s, requantize_behind(s, n, k)->id);
     s->grid[root] = grid;
 }
 
 static void apply_same(Sets *s, Node *n, int k) {
     Value *x = node_operand_count(n) > 0 ? node_operand(n, 0) : NULL;
-    int root = root_of(s, n->out[k]->id);
-    if (x && x->constant && dtype_is_float(x->type.dtype) && !varies(s, x) && !s->grid[root])
+    int root = set_root(s, n->out[k]->id);
+    if (x && x->constant && dtype_is_float(x->type.dtype) && !set_varies(s, x) && !s->grid[root])
         /* picked out of a constant, of which the samples need not have shown all */
         s->grid[root] =
             x->grid ? x->grid : grid_of_range(s->c, x->constant, n->out[k]->bits == 16 ? 16 : 8);
-    if (!x || !varies(s, x))
+    if (!x || !set_varies(s, x))
         return;
-    if (!unite(s, x, n->out[k]))
-        unite(s, x, requantize_behind(s, n, k));
+    if (!set_unite(s, x, n->out[k]))
+        set_unite(s, x, requantize_behind(s, n, k));
 }
 
 /* ... so what it cuts off needs no room there. */
 static void forget_clamped(Sets *s, const Value *x) {
     for (int id = 0; id < s->count; id++)
-        if (id != x->id && root_of(s, id) == root_of(s, x->id))
+        if (id != x->id && set_root(s, id) == set_root(s, x->id))
             return;
     s->seen[x->id] = NULL;
 }
 
 static void apply_rules(Sets *s, Node *n) {
     for (int k = 0; k < n->out_count; k++) {
-        if (!varies(s, n->out[k]))
+        if (!set_varies(s, n->out[k]))
             continue;
-        QKind kind = out_rule(n, k);
+        QKind kind = rule_of_output(n, k);
         if (n->fused && !node_is(n, "corten::table")) {
             kind = Q_SAME; /* a clamp in a store works on the grid it writes ... */
             forget_clamped(s, node_operand(n, 0));
@@ -166,16 +153,15 @@ static void apply_rules(Sets *s, Node *n) {
     }
     for (int i = 0; i < n->arg_count; i++) {
         const Value *v = n->arg[i].kind == ARG_VALUE ? n->arg[i].u.value : NULL;
-        if (v && in_rule(n, i) == Q_SAME && varies(s, v) && varies(s, node_operand(n, 0)))
-            unite(s, node_operand(n, 0), v);
+        if (v && in_rule(n, i) == Q_SAME && set_varies(s, v) && set_varies(s, node_operand(n, 0)))
+            set_unite(s, node_operand(n, 0), v);
     }
 }
 
-/* What --precision asks for the values of a set; 16 before 8, 0: nothing. */
-static int asked_bits(Sets *s, int root) {
+int set_asked_bits(Sets *s, int root) {
     int bits = 0;
     for (int id = 0; id < s->count; id++)
-        if (root_of(s, id) == root && s->g->value[id]->bits > bits)
+        if (set_root(s, id) == root && s->g->value[id]->bits > bits)
             bits = s->g->value[id]->bits;
     return bits;
 }
@@ -187,7 +173,7 @@ static bool joins_values(const Node *n) {
         return true;
     for (int i = 0; i < n->arg_count; i++)
         if (n->arg[i].kind == ARG_LIST && op_schema(n->op)->arg[i].type == T_TENSOR)
-            return out_rule(n, 0) == Q_ACT;
+            return rule_of_output(n, 0) == Q_ACT;
     return false;
 }
 
@@ -197,7 +183,7 @@ static const Node *only_reader(Sets *s, int root) {
     const Node *only = NULL;
     for (int id = 0; id < s->count; id++) {
         const Value *v = s->g->value[id];
-        if (root_of(s, id) != root)
+        if (set_root(s, id) != root)
             continue;
         if (v->output_count > 0)
             return NULL;
@@ -205,7 +191,7 @@ static const Node *only_reader(Sets *s, int root) {
             const Node *reader = v->user[u];
             bool inside = false;
             for (int k = 0; k < reader->out_count && !inside; k++)
-                inside = root_of(s, reader->out[k]->id) == root;
+                inside = set_root(s, reader->out[k]->id) == root;
             if (!inside && only && only != reader)
                 return NULL;
             if (!inside)
@@ -223,46 +209,24 @@ static bool ranges_alike(const Observed *a, const Observed *b) {
     return (high - low) <= 1.07 * (a->max - a->min);
 }
 
-/* At an output of the graph nobody requantizes, so what is joined there can keep its own grids. It
- * does where one for all would cost some piece more than a bit. */
-static bool keeps_parts(Sets *s, Node *n) {
-    const Value *out = n->out[0];
-    if (!node_is(n, "aten::cat") || asked_bits(s, out->id) == 16 || out->output_count == 0 ||
-        out->user_count > 0 || s->grid[root_of(s, out->id)])
-        return false;
-    double low = 0, high = 0, least = HUGE_VAL;
-    int count = node_operand_count(n);
-    for (int k = 0; k < count; k++) {
-        const Value *v = node_operand(n, k);
-        const Observed *o = varies(s, v) ? s->seen[root_of(s, v->id)] : NULL;
-        if (!o || type_count(&v->type) == 0 || asked_bits(s, root_of(s, v->id)) == 16)
-            return false;
-        low = fmin(low, o->min);
-        high = fmax(high, o->max);
-        least = fmin(least, o->max - o->min);
-    }
-    return least < 0.5 * (high - low);
-}
-
 static void share_joined(Sets *s, Node *n) {
     Value *out = n->out[0];
-    if (!varies(s, out) || !joins_values(n))
+    if (!set_varies(s, out) || !joins_values(n))
         return;
-    s->parted[out->id] = keeps_parts(s, n);
-    if (s->parted[out->id])
+    if (s->parted[out->id] || parts_keep(s, n))
         return;
     int count = node_operand_count(n);
     for (int k = 0; k < count; k++) {
         Value *v = node_operand(n, k);
-        if (!varies(s, v))
+        if (!set_varies(s, v))
             continue;
-        int root = root_of(s, v->id), own = root_of(s, out->id);
+        int root = set_root(s, v->id), own = set_root(s, out->id);
         if (root == own || s->grid[root])
             continue;
         /* a finer grid than that of what n makes would be rounded away by n */
         if (only_reader(s, root) == n ||
             (!s->grid[own] && ranges_alike(s->seen[root], s->seen[own])))
-            unite(s, out, v);
+            set_unite(s, out, v);
     }
 }
 
@@ -281,7 +245,7 @@ static const Node *only_table(Sets *s, int root) {
 /* A value that only the table in its kernel's store sees can have four times as many steps: the
  * table gets longer and nothing slower. Not where the kernel passes on its operand's grid. */
 static int bits_of(const Sets *s, const Value *v, const Node *table) {
-    bool fresh = v->unstored && v->def && out_rule(v->def, 0) == Q_ACT;
+    bool fresh = v->unstored && v->def && rule_of_output(v->def, 0) == Q_ACT;
     return fresh && table && !s->o->optimize_size ? 10 : 8;
 }
 
@@ -341,32 +305,6 @@ static Grid *grid_scaled(C *c, const Grid *grid, double factor) {
     return scaled;
 }
 
-/* The grids of what n joins, one after another; pieces with one grid are one part. */
-static Grid *grid_of_parts(C *c, const Node *n) {
-    int count = node_operand_count(n), parts = 0;
-    const Value *first = node_operand(n, 0);
-    int axis = dim_wrap(c, n, node_int(n, "dim"), first->type.rank);
-    Grid *grid = c_memdup(c, first->grid, sizeof *grid);
-    grid->pinned = false;
-    grid->part = NEW_ARRAY(c, Part, count);
-    int64_t at = 0;
-    for (int k = 0; k < count; k++) {
-        const Value *v = node_operand(n, k);
-        Part p = {axis, at, at + v->type.dim[axis], v->grid->part[0].scale,
-                  v->grid->part[0].zero_point};
-        at = p.stop;
-        Part *last = parts > 0 ? &grid->part[parts - 1] : NULL;
-        if (last && last->scale == p.scale && last->zero_point == p.zero_point)
-            last->stop = at;
-        else
-            grid->part[parts++] = p;
-    }
-    grid->part_count = parts;
-    if (parts == 1)
-        grid->part[0] = first->grid->part[0];
-    return grid;
-}
-
 /* ---- widths ------------------------------------------------------------------------------- */
 
 static bool writes_wide(const Node *n) {
@@ -396,10 +334,10 @@ double node_work(const Node *n) {
 /* Can n read v in 16 bits as it is, given that v's set is wide? */
 static bool reader_allows(Sets *s, const Node *n, int root) {
     if (n->fused || n->float_kept)
-        return n->fused && root_of(s, n->out[0]->id) == root;
+        return n->fused && set_root(s, n->out[0]->id) == root;
     if (n->weight_bits == 4)
         return false; /* its activations have 8 bits */
-    return (n->op->traits & OP_WIDE_IN) || root_of(s, n->out[0]->id) == root;
+    return (n->op->traits & OP_WIDE_IN) || set_root(s, n->out[0]->id) == root;
 }
 
 /* A value of a wide set, unasked: nothing stands against it, and *work grows by what it costs. */
@@ -408,7 +346,7 @@ static bool value_allows(Sets *s, const Value *v, int root, double *work) {
     if (!def || def->float_kept || def->weight_bits == 4 || v->output_count > 0 || v->bits == 8 ||
         type_count(&v->type) > WIDE_ELEMENTS ||
         !(def->op->traits & (OP_WIDE_OUT | OP_MOVES_DATA) || def->fused) ||
-        node_is(def, "corten::table") || out_rule(def, 0) == Q_FIXED)
+        node_is(def, "corten::table") || rule_of_output(def, 0) == Q_FIXED)
         return false;
     *work += def->fused || (def->op->traits & OP_MOVES_DATA) ? 0 : node_work(def);
     for (int u = 0; u < v->user_count; u++) {
@@ -424,7 +362,7 @@ static bool set_is_cheap(Sets *s, int root, double limit) {
     if (s->grid[root] || !s->seen[root])
         return false;
     for (int id = 0; id < s->count; id++)
-        if (root_of(s, id) == root && !value_allows(s, s->g->value[id], root, &work))
+        if (set_root(s, id) == root && !value_allows(s, s->g->value[id], root, &work))
             return false;
     return work <= limit;
 }
@@ -433,7 +371,7 @@ static void check_asked(Sets *s, int root) {
     const Grid *grid = s->grid[root];
     for (int id = 0; id < s->count; id++) {
         const Value *v = s->g->value[id];
-        if (root_of(s, id) != root || !v->def || v->user_count + v->output_count == 0)
+        if (set_root(s, id) != root || !v->def || v->user_count + v->output_count == 0)
             continue; /* a pass has put another in its place */
         if (v->def->float_kept || !writes_wide(v->def))
             diag_error(s->c, DIAG_MODEL, &v->def->loc,
@@ -453,9 +391,9 @@ static bool set_is_widenable(Sets *s, int root) {
     const Grid *grid = s->grid[root];
     for (int id = 0; id < s->count; id++) {
         const Value *v = s->g->value[id];
-        if (root_of(s, id) != root || v->user_count + v->output_count == 0)
+        if (set_root(s, id) != root || v->user_count + v->output_count == 0)
             continue;
-        if (grid && (!v->def || out_rule(v->def, v->def_index) != Q_FIXED || grid->pinned))
+        if (grid && (!v->def || rule_of_output(v->def, v->def_index) != Q_FIXED || grid->pinned))
             return false;
         if (v->def && (v->def->float_kept || !writes_wide(v->def)))
             return false;
@@ -466,10 +404,10 @@ static bool set_is_widenable(Sets *s, int root) {
 /* All values of the set are wide for the reason that one of them has, else for this one. */
 static void note_reason(Sets *s, int root, const char *reason) {
     for (int id = 0; id < s->count; id++)
-        if (root_of(s, id) == root && s->g->value[id]->wide_reason)
+        if (set_root(s, id) == root && s->g->value[id]->wide_reason)
             reason = s->g->value[id]->wide_reason;
     for (int id = 0; id < s->count; id++)
-        if (root_of(s, id) == root)
+        if (set_root(s, id) == root)
             s->g->value[id]->wide_reason = reason;
 }
 
@@ -479,12 +417,12 @@ static void choose_widths(Sets *s) {
         if (node_takes(n, "weight") || node_is(n, "corten::matmul"))
             total += node_work(n);
     for (int id = 0; id < s->count; id++) {
-        if (root_of(s, id) != id || !varies(s, s->g->value[id]))
+        if (set_root(s, id) != id || !set_varies(s, s->g->value[id]))
             continue;
         bool widenable = set_is_widenable(s, id);
         for (int k = 0; k < s->count; k++)
-            s->g->value[k]->widenable |= widenable && root_of(s, k) == id;
-        int asked = asked_bits(s, id);
+            s->g->value[k]->widenable |= widenable && set_root(s, k) == id;
+        int asked = set_asked_bits(s, id);
         s->wide[id] = asked == 16 || (asked == 0 && set_is_cheap(s, id, WIDE_SHARE * total));
         if (s->wide[id])
             note_reason(s, id, "small: 16 bits cost next to nothing");
@@ -516,7 +454,7 @@ static Value *regridded(Sets *s, Node *n, Value *x, Grid *grid) {
 
 static Grid *narrow_grid(Sets *s, const Value *x) {
     double low, high;
-    observed_range(s->c, s->seen[root_of(s, x->id)], s->o->observer, 8, &low, &high);
+    observed_range(s->c, s->seen[set_root(s, x->id)], s->o->observer, 8, &low, &high);
     return grid_affine(s->c, low, high, 8);
 }
 
@@ -534,13 +472,15 @@ static Grid *grid_needed(Sets *s, const Node *n, const Value *x) {
         return is_wide(x) ? narrow_grid(s, x) : NULL;
     if ((n->op->traits & OP_WIDE_IN) || n->fused)
         return NULL;
+    if (joins_values(n) && out->grid->part_count > 1)
+        return NULL;
     if (joins_values(n))
         return (is_wide(x) || is_wide(out)) && !grid_equal(x->grid, out->grid) ? out->grid : NULL;
     bool alike = (n->op->traits & OP_WIDE_ALIKE) && is_wide(out);
     if (alike && !is_wide(x))
         return widened_grid(s, x->grid);
     bool follows =
-        alike || (is_wide(out) && (out_rule(n, 0) == Q_SAME || node_is(n, "corten::table")));
+        alike || (is_wide(out) && (rule_of_output(n, 0) == Q_SAME || node_is(n, "corten::table")));
     return is_wide(x) && !follows ? narrow_grid(s, x) : NULL;
 }
 
@@ -548,7 +488,8 @@ static void match_operand(Sets *s, Node *n, Arg *a) {
     if (a->kind == ARG_LIST)
         for (int i = 0; i < a->u.list.count; i++)
             match_operand(s, n, &a->u.list.item[i]);
-    if (a->kind != ARG_VALUE || !varies(s, a->u.value) || !a->u.value->grid || n->out_count == 0)
+    if (a->kind != ARG_VALUE || !set_varies(s, a->u.value) || !a->u.value->grid ||
+        n->out_count == 0)
         return;
     Grid *grid = grid_needed(s, n, a->u.value);
     if (grid)
@@ -569,9 +510,11 @@ static const Loc *loc_of(const Value *v) {
 }
 
 static void give_grid(Sets *s, Value *v) {
-    int root = root_of(s, v->id);
-    if (s->parted[v->id] && !s->grid[root])
-        s->grid[root] = grid_of_parts(s->c, v->def);
+    int root = set_root(s, v->id);
+    if (s->parted[v->id]) {
+        v->grid = parts_grid(s, v);
+        return;
+    }
     if (!s->grid[root] && s->seen[root] && s->seen[root]->count > 0) {
         double factor;
         const Node *def = v->def;
@@ -592,7 +535,7 @@ static void give_grid(Sets *s, Value *v) {
 }
 
 static bool wants_grid(const Sets *s, const Value *v) {
-    return varies(s, v) && !value_stays_float(s->g, v);
+    return set_varies(s, v) && !value_stays_float(s->g, v);
 }
 
 static void unite_rules(Sets *s) {
@@ -604,8 +547,11 @@ static void unite_rules(Sets *s) {
     }
     for (int i = 0; i < g->state_count; i++)
         if (!value_stays_float(g, g->state[i].before))
-            unite(s, g->state[i].before, g->state[i].after);
+            set_unite(s, g->state[i].before, g->state[i].after);
     graph_index(g);
+    for (Node *n = g->first; n; n = n->next)
+        if (!n->float_kept && n->out_count == 1)
+            parts_share(s, n);
     for (Node *n = g->first; n; n = n->next)
         if (!n->float_kept && n->out_count == 1)
             share_joined(s, n);

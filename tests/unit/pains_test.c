@@ -459,6 +459,29 @@ static void boxes_and_scores_keep_scales_of_their_own(void **state) {
             assert_true(fabs(array_get(want, i) - array_get(is, i)) < 0.02);
 }
 
+/* Scores are the last numbers of each row of `width`. */
+static void check_rows(const char *name, int width, int parts, const char *says) {
+    const char *out = compiled(name), *data = data_of(name);
+    const json_t *output = json_array_get(json_object_get(flow_report(out), "outputs"), 0);
+    assert_int_equal(json_array_size(json_object_get(output, "parts")), parts);
+    assert_says(file_text(flow_text("%s/%s.h", out, name)), says);
+    ArrayList torch = flow_arrays(data), got = flow_outputs(out, data, NULL);
+    const Array *want = flow_array(&torch, "out0"), *is = got.item[0].array;
+    for (int64_t i = 0; i < array_count(want); i++)
+        if (i % width >= 4)
+            assert_true(fabs(array_get(want, i) - array_get(is, i)) < 0.02);
+}
+
+static void scores_keep_their_scale_through_data_movement(void **state) {
+    (void)state;
+    check_rows("boxes_and_scores_moved", 12, 2, "for indices 4 to 11 of dim 2");
+}
+
+static void scores_of_two_scales_share_one(void **state) {
+    (void)state;
+    check_rows("boxes_and_scores_of_two_scales", 7, 3, "for indices 4 to 6 of dim 2");
+}
+
 static double outlier_db(const char *observer, const char *precision) {
     const char *name = "outlier_channel", *data = data_of(name), *out = flow_path("outlier");
     CortenOptions o = {.model = archive_of(name),
@@ -533,6 +556,8 @@ int main(void) {
         cmocka_unit_test(kept_input_is_unchanged_after_two_runs),
         cmocka_unit_test(flash_is_integer_weights_and_factors),
         cmocka_unit_test(boxes_and_scores_keep_scales_of_their_own),
+        cmocka_unit_test(scores_keep_their_scale_through_data_movement),
+        cmocka_unit_test(scores_of_two_scales_share_one),
         cmocka_unit_test(outlier_channel_does_not_drown_the_others),
         cmocka_unit_test(nothing_in_integers_is_a_failure),
         cmocka_unit_test(norm_that_follows_no_conv_is_integer),
