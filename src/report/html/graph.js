@@ -98,13 +98,20 @@ function showStart() {
   moveTo(scale, width / 2 - scale * first.x, 20 - scale * (first.y - first.height / 2));
 }
 
+/* The part of the frame that the panel and the window's edges leave free. */
+function freePart() {
+  const {width, height} = frameSize(), r = graph.frame.getBoundingClientRect();
+  const panel = document.getElementById('panel').getBoundingClientRect(), beside = innerWidth > 720;
+  const right = panel.width && beside ? Math.min(width, panel.left - r.left) : width;
+  const bottom = Math.min(height, (panel.width && !beside ? panel.top : innerHeight) - r.top);
+  const top = Math.max(0, -r.top);
+  return right > 200 && bottom - top > 90 ? {width: right, top, bottom} : {width, top: 0, bottom: height};
+}
+
 function showNode(node) {
-  const {width, height} = frameSize(), p = node.group.place;
+  const p = node.group.place, free = freePart();
   const scale = Math.max(0.75, Math.min(1.2, graph.scale));
-  const panel = document.getElementById('panel');
-  const side = innerWidth > 720 && !panel.hidden
-    ? Math.max(0, graph.frame.getBoundingClientRect().right - (innerWidth - panel.offsetWidth)) : 0;
-  moveTo(scale, (width - side) / 2 - scale * p.x, height / 2 - scale * p.y);
+  moveTo(scale, free.width / 2 - scale * p.x, (free.top + free.bottom) / 2 - scale * p.y);
 }
 
 /* On paper all of it is shown, as large as the paper allows. */

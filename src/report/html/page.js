@@ -288,7 +288,7 @@ function followHash() {
     return;
   const name = decodeURIComponent(match[1]), node = nodes.find(n => n.name === name);
   if (node) {
-    document.getElementById('network').scrollIntoView();
+    document.getElementById(innerWidth > 720 ? 'network' : 'graph').scrollIntoView();
     selectNode(node);
   }
 }
