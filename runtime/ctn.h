@@ -257,6 +257,9 @@ typedef enum {
     CTN_INTEGER_XOR,
     CTN_INTEGER_SHIFT_LEFT,
     CTN_INTEGER_SHIFT_RIGHT,
+    CTN_INTEGER_POW, /* of a negative exponent: what is left of the fraction */
+    CTN_INTEGER_GCD,
+    CTN_INTEGER_LCM,
     CTN_INTEGER_LOGICAL_AND,
     CTN_INTEGER_LOGICAL_OR,
     CTN_INTEGER_LOGICAL_XOR,

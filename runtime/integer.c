@@ -44,6 +44,37 @@ static int64_t shift(int64_t a, int64_t b, int32_t op) {
     return a >> (wide ? 63 : b);
 }
 
+static int64_t power(int64_t a, int64_t b) {
+    uint64_t result = 1, factor = (uint64_t)a;
+    if (b < 0)
+        return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
+    for (uint64_t rest = (uint64_t)b; rest > 0; rest >>= 1) {
+        if (rest & 1)
+            result *= factor;
+        factor *= factor;
+    }
+    return (int64_t)result;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The greatest common divisor or the least common multiple; both are no less than 0. */
+static int64_t divisors(int64_t a, int64_t b, int32_t op) {
+    uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
+    uint64_t y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+    uint64_t divisor = common_divisor(x, y);
+    if (op == CTN_INTEGER_GCD)
+        return (int64_t)divisor;
+    return divisor == 0 ? 0 : (int64_t)(x / divisor * y);
+}
+
 static int64_t apply(int64_t a, int64_t b, int32_t op, int32_t alpha) {
     uint64_t x = (uint64_t)a, y = (uint64_t)b, factor = (uint64_t)(int64_t)alpha;
     switch (op) {
@@ -73,6 +104,11 @@ static int64_t apply(int64_t a, int64_t b, int32_t op, int32_t alpha) {
     case CTN_INTEGER_SHIFT_LEFT:
     case CTN_INTEGER_SHIFT_RIGHT:
         return shift(a, b, op);
+    case CTN_INTEGER_POW:
+        return power(a, b);
+    case CTN_INTEGER_GCD:
+    case CTN_INTEGER_LCM:
+        return divisors(a, b, op);
     case CTN_INTEGER_LOGICAL_AND:
     case CTN_INTEGER_LOGICAL_OR:
     case CTN_INTEGER_LOGICAL_XOR:

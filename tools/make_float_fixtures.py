@@ -66,7 +66,7 @@ class Slopes(nn.Module):
         self.conv = nn.Conv2d(4, 4, 1)
 
     def forward(self, x, style):
-        return torch.relu(F.conv2d(self.conv(x), self.linear(style).view(4, 4, 1, 1)))
+        return torch.relu(F.conv3d(self.conv(x)[:, :, None], self.linear(style).view(4, 4, 1, 1, 1)))
 
 
 class Kinds(nn.Module):

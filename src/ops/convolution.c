@@ -3,25 +3,13 @@
  * three internal rows with explicit padding on each side, the only ones that are quantized, fused
  * and lowered. One spatial dim is two with a height of one, without a reshape: a rank-3 value
  * ordered N, L, C is the same memory as N, 1, L, C. */
+#include "ops/convolution.h"
 #include "lower/float.h"
-#include "ops/ops.h"
 
 #include <cblas.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define AXES 3               /* depth, height, width; absent leading ones have size 1 */
-#define LIST_LIMIT (1 << 30) /* strides, paddings: products with sizes below 2^32 fit int64 */
-
-typedef struct {
-    int spatial; /* spatial dims of the tensors: 1..3 */
-    bool transposed, batched;
-    bool weight_by_input; /* ATen's transposed rows: weight is [in_c][out_c / groups]... */
-    int64_t batch, in_c, out_c, groups;
-    int64_t in[AXES], out[AXES], kernel[AXES], stride[AXES], dilation[AXES];
-    int64_t before[AXES], after[AXES]; /* a transposed `after` is less its output padding */
-} Conv;
 
 /* ---- reading arguments ---------------------------------------------------------------------- */
 
@@ -152,8 +140,7 @@ static bool conv_output(C *c, const Node *n, Conv *v) {
     return fits;
 }
 
-/* False, with a diagnostic, if the arguments do not fit together. */
-static bool conv_read(C *c, const Node *n, Conv *v) {
+bool conv_read(C *c, const Node *n, Conv *v) {
     const Type *x = &node_in(n, "input")->type, *w = &node_in(n, "weight")->type;
     *v = (Conv){.spatial = w->rank - 2, .transposed = conv_is_transposed(n)};
     if (w->rank < 3 || w->rank > 5 || (x->rank != w->rank && x->rank != w->rank - 1)) {
@@ -426,55 +413,6 @@ static Value *transposed_weight(C *c, Graph *g, Node *n, const Conv *v) {
     return made;
 }
 
-/* The filter reversed along every axis: [out_c][in_c / groups][taps], each block of taps. */
-static Value *reversed_weight(C *c, Graph *g, Node *n, Value *w) {
-    int64_t axes[AXES] = {2, 3, 4};
-    if (!w->constant)
-        return MAKE("aten::flip", arg_value(w), arg_ints(c, AXES, axes));
-    Array *a = array_new(c, w->constant->dtype, w->type.rank, w->type.dim);
-    int64_t taps = w->type.dim[2] * w->type.dim[3] * w->type.dim[4];
-    int64_t count = array_count(a), size = dtype_size(a->dtype);
-    for (int64_t i = 0; i < count; i++)
-        memcpy((char *)a->data + i * size,
-               (const char *)w->constant->data + (i / taps * taps + taps - 1 - i % taps) * size,
-               (size_t)size);
-    Value *made = value_constant(g, w->name, a);
-    made->type = w->type;
-    made->grid = w->grid;
-    return made;
-}
-
-/* stride - 1 zeros behind every element of one axis. */
-static Value *stretched(C *c, Graph *g, Node *n, Value *x, int dim, int64_t stride) {
-    int64_t shape[MAX_RANK], pad[2] = {0, stride - 1};
-    if (stride == 1)
-        return x;
-    memcpy(shape, x->type.dim, sizeof shape);
-    shape[dim] *= stride;
-    int rank = x->type.rank;
-    Value *apart = MAKE("aten::unsqueeze", arg_value(x), arg_int(dim + 1));
-    int64_t side[2 * MAX_RANK] = {0}; /* from the last dim on */
-    side[2 * (rank - dim - 1) + 1] = pad[1];
-    Value *padded = MAKE("aten::constant_pad_nd", arg_value(apart),
-                         arg_ints(c, 2 * (rank - dim), side), arg_float(0));
-    return MAKE("aten::reshape", arg_value(padded), arg_ints(c, rank, shape));
-}
-
-/* In three dims a transposed convolution is one of the stretched input with the reversed filter. */
-static Value *transposed_by_stretching(C *c, Graph *g, Node *n, const Conv *v, Value *x, Value *w,
-                                       Value *bias) {
-    int64_t one[AXES] = {1, 1, 1}, side[2 * AXES];
-    for (int a = 0; a < AXES; a++) {
-        int64_t reach = v->dilation[a] * (v->kernel[a] - 1);
-        x = stretched(c, g, n, x, a + 2, v->stride[a]);
-        side[2 * a] = reach - v->before[a];
-        side[2 * a + 1] = reach - v->after[a] - (v->stride[a] - 1);
-    }
-    return MAKE("corten::conv3d", arg_value(x), arg_value(reversed_weight(c, g, n, w)),
-                bias ? arg_value(bias) : arg_none(), arg_ints(c, AXES, one),
-                arg_ints(c, 2 * AXES, side), arg_ints(c, AXES, v->dilation), arg_int(v->groups));
-}
-
 static void conv_decompose(C *c, Graph *g, Node *n) {
     Conv v;
     if (!conv_read(c, n, &v))
@@ -489,16 +427,26 @@ static void conv_decompose(C *c, Graph *g, Node *n) {
         side[2 * i] = v.before[first + i];
         side[2 * i + 1] = v.after[first + i];
     }
+    bool computed = v.spatial < 3 && !w->constant;
+    Value *added = bias && !bias->constant ? bias : NULL; /* kernels have constant ones */
+    if (added)
+        bias = NULL;
     const char *row = v.spatial == 3 ? "corten::conv3d"
+                      : computed     ? "corten::computed_conv2d"
                       : v.transposed ? "corten::conv_transpose2d"
                                      : "corten::conv2d";
     Value *y =
-        v.spatial == 3 && v.transposed
-            ? transposed_by_stretching(c, g, n, &v, x, w, bias)
+        v.transposed && (v.spatial == 3 || computed)
+            ? transposed_by_stretching(c, g, n, &v, row, lists, x, w, bias)
             : node_value(g, n, row,
                          ARGS(arg_value(x), arg_value(w), bias ? arg_value(bias) : arg_none(),
                               arg_ints(c, lists, v.stride + first), arg_ints(c, 2 * lists, side),
                               arg_ints(c, lists, v.dilation + first), arg_int(v.groups)));
+    if (added) {
+        int64_t channels[MAX_RANK] = {1, v.out_c, 1, 1, 1};
+        added = MAKE("aten::reshape", arg_value(added), arg_ints(c, v.spatial + 2, channels));
+        y = MAKE("aten::add.Tensor", arg_value(y), arg_value(added));
+    }
     if (!v.batched)
         y = node_value(g, n, "aten::squeeze.dim", ARGS(arg_value(y), arg_int(0)));
     value_replace(g, n->out[0], y);

@@ -48,6 +48,21 @@ static bool computes_floats(const Node *n) {
     return dtype_is_float(n->out[0]->type.dtype) || dtype_is_float(node_promoted_dtype(n));
 }
 
+/* What is joined has one dtype. */
+static void promote_joined(C *c, Graph *g, Node *n) {
+    if (!node_is(n, "aten::cat"))
+        return;
+    Arg *list = &n->arg[node_arg_index(n, "tensors")];
+    DType dtype = n->out[0]->type.dtype;
+    rewrite_begin(c, n);
+    for (int i = 0; i < list->u.list.count; i++) {
+        Arg *a = &list->u.list.item[i];
+        if (a->u.value->type.dtype != dtype)
+            *a = arg_value(node_value(g, n, "aten::_to_copy", ARGS(*a, arg_dtype(dtype))));
+    }
+    rewrite_end(c);
+}
+
 /* A pointwise node that computes in floats wants floats: integers among its operands are converted
  * before it, as torch does inside of it. Bools serve as they are. */
 static void promote_operands(C *c, Graph *g, Node *n) {
@@ -73,6 +88,7 @@ void pass_decompose(C *c, Graph *g, const Options *o) {
     while (n) {
         if (!n->op->decompose) {
             promote_operands(c, g, n);
+            promote_joined(c, g, n);
             n = n->next;
             continue;
         }

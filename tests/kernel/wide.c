@@ -416,6 +416,25 @@ static Wide floor_quotient(Wide a, Wide b) {
     return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
+/* Modulo 2^64, by halving the exponent. */
+static Wide integer_power(Wide p, Wide q) {
+    if (q < 0)
+        return p == 1 || (p == -1 && q % 2 == 0) ? 1 : p == -1 ? -1 : 0;
+    if (q == 0)
+        return 1;
+    uint64_t half = (uint64_t)integer_power(p, q / 2);
+    return (Wide)(half * half * (q % 2 ? (uint64_t)p : 1));
+}
+
+static Wide integer_divisor(Wide p, Wide q) {
+    return q == 0 ? (p < 0 ? -p : p) : integer_divisor(q, p % q);
+}
+
+static Wide integer_multiple(Wide p, Wide q) {
+    Wide product = p * q, divisor = integer_divisor(p, q);
+    return divisor == 0 ? 0 : (product < 0 ? -product : product) / divisor;
+}
+
 /* Without bound; the store takes the result modulo the output's width. */
 static Wide integer_result(const CtnIntegerArgs *a, Wide p, Wide q) {
     bool out_of_range = q < 0 || q > 63;
@@ -450,6 +469,12 @@ static Wide integer_result(const CtnIntegerArgs *a, Wide p, Wide q) {
         return out_of_range ? 0 : p * ((Wide)1 << (int)q);
     case CTN_INTEGER_SHIFT_RIGHT:
         return out_of_range ? (p < 0 ? -1 : 0) : floor_quotient(p, (Wide)1 << (int)q);
+    case CTN_INTEGER_POW:
+        return integer_power(p, q);
+    case CTN_INTEGER_GCD:
+        return integer_divisor(p, q);
+    case CTN_INTEGER_LCM:
+        return integer_multiple(p, q);
     default:
         return holds(a->op, (int64_t)p, (int64_t)q);
     }

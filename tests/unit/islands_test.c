@@ -18,7 +18,7 @@ static const struct {
     const char *refused[3]; /* nodes without integer form, in the model's order */
 } models[] = {
     {"bicubic", {"upsample_bicubic2d"}},  {"spatial_transformer", {"grid_sampler"}},
-    {"best_scores", {"topk", "argsort"}}, {"computed_weight", {"conv2d_1"}},
+    {"best_scores", {"topk", "argsort"}}, {"computed_weight", {"conv3d"}},
     {"two_kinds", {"sort", "softmax"}},   {"stream", {"sort", "sort_1"}},
     {"functions", {NULL}}, /* has integer forms: for runs wholly in float */
 };
