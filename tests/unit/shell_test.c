@@ -228,7 +228,7 @@ static void json_is_json_wherever_it_is_offered(void **state) {
 static void lists_do_not_change_from_run_to_run(void **state) {
     (void)state;
     static const char *const lists[] = {"ops", "targets", "compile --help-passes",
-                                        "inspect " MODEL};
+                                        ("inspect " MODEL)};
     for (size_t i = 0; i < COUNT_OF(lists); i++) {
         const char *once = flow_shell("%s %s", CORTEN_EXE, lists[i]).results;
         assert_string_equal(once, flow_shell("%s %s | cat", CORTEN_EXE, lists[i]).results);
