@@ -5,8 +5,13 @@
 
 #include <stdint.h>
 
-typedef uint16_t __attribute__((may_alias)) CtnHalf;
-typedef uint32_t __attribute__((may_alias)) CtnWord;
+#ifdef __GNUC__
+#define CTN_ALIASES __attribute__((may_alias))
+#else
+#define CTN_ALIASES /* build without type-based alias analysis (IAR: --no_tbaa) */
+#endif
+typedef uint16_t CTN_ALIASES CtnHalf;
+typedef uint32_t CTN_ALIASES CtnWord;
 
 /* As many words as compilers move by one LDM and one STM. */
 #ifdef __ARM_ARCH_6M__
@@ -16,7 +21,7 @@ enum { CTN_MOVED_WORDS = 4 };
 #endif
 typedef struct {
     uint32_t word[CTN_MOVED_WORDS];
-} __attribute__((may_alias)) CtnWords;
+} CTN_ALIASES CtnWords;
 
 /* Bytes side by side, in ascending order, by words where both begin on one: if `out` lies below
  * `in`, they may overlap. */

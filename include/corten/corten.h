@@ -10,6 +10,8 @@
 #ifndef CORTEN_H
 #define CORTEN_H
 
+#include "corten/version.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -168,10 +168,15 @@ static void choose_cpu(C *c, Session *s) {
         return;
     s->compile.cpu = &cpu_table[cpu];
     s->compile.isa = s->compile.cpu->isa;
-    int level = choose_or(c, "ISA level", s->o->isa, isa_levels, isa_level_count, -1);
+    const char **levels = NEW_ARRAY(c, const char *, isa_level_count + 1);
+    memcpy(levels, isa_levels, (size_t)isa_level_count * sizeof *levels);
+    levels[isa_level_count] = "c"; /* below every level: kernels in plain C alone */
+    int level = choose_or(c, "ISA level", s->o->isa, levels, isa_level_count + 1, -1);
     if (level < 0)
         return;
-    s->compile.isa = isa_levels[level];
+    s->compile.isa = levels[level];
+    if (level == isa_level_count)
+        return;
     for (int own = 0; strcmp(isa_levels[own], s->compile.cpu->isa) != 0; own++)
         if (own == level)
             return;

@@ -13,10 +13,15 @@
 #define DEFLATE_RATIO 1032
 #define DEFLATE_SLACK 1024
 
+/* What an archive may unpack to: real ones are stored, or shrink to a third. */
+#define UNPACKED_FREE ((uint64_t)64 << 20)
+#define UNPACKED_RATIO 32
+
 struct Zip {
     zip_t *handle;
     const char *path;
     int count;
+    uint64_t bytes, unpacked; /* of the whole archive; of the members read so far */
 };
 
 static void zip_release(void *what) {
@@ -60,6 +65,9 @@ Zip *zip_open_file(C *c, const char *path) {
     if (path_is_folder(path))
         fatal(c, DIAG_INPUT, &(Loc){.file = path}, "this is a folder; an archive is needed");
     int code = 0;
+    struct stat st;
+    if (stat(path, &st) == 0)
+        z->bytes = (uint64_t)st.st_size;
     z->handle = zip_open(path, ZIP_RDONLY, &code);
     if (z->handle == NULL)
         fail_open(c, path, code);
@@ -69,6 +77,9 @@ Zip *zip_open_file(C *c, const char *path) {
 
 Zip *zip_open_bytes(C *c, const char *name, const void *data, size_t bytes) {
     Zip *z = zip_new(c, name);
+    z->bytes = bytes;
+    if (bytes == 0) /* which libzip takes for an archive of nothing */
+        fail_open(c, name, ZIP_ER_NOZIP);
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t *source = zip_source_buffer_create(data, bytes, 0, &error);
@@ -112,6 +123,9 @@ static size_t checked_size(C *c, Zip *z, int index, size_t limit, const Loc *loc
     if (info.size > limit)
         fatal(c, DIAG_INPUT, loc, "the member claims %llu bytes; at most %zu are read",
               (unsigned long long)info.size, limit);
+    if (info.comp_size > z->bytes)
+        fatal(c, DIAG_INPUT, loc, "malformed member: it claims %llu bytes of an archive of %llu",
+              (unsigned long long)info.comp_size, (unsigned long long)z->bytes);
     bool stored = info.comp_method == ZIP_CM_STORE;
     if (stored ? info.size != info.comp_size
                : info.size > DEFLATE_SLACK &&
@@ -119,6 +133,12 @@ static size_t checked_size(C *c, Zip *z, int index, size_t limit, const Loc *loc
         fatal(c, DIAG_INPUT, loc, "malformed member: it claims %llu bytes, but has only %llu%s",
               (unsigned long long)info.size, (unsigned long long)info.comp_size,
               stored ? "" : " compressed");
+    z->unpacked += info.size;
+    if (z->unpacked > UNPACKED_FREE + UNPACKED_RATIO * z->bytes)
+        fatal(c, DIAG_INPUT, loc,
+              "an archive of %llu bytes that unpacks to more than %d times that; store its members "
+              "uncompressed if this is no mistake",
+              (unsigned long long)z->bytes, UNPACKED_RATIO);
     return (size_t)info.size;
 }
 

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#define JSON_LIMIT ((size_t)256 << 20)
+#define JSON_LIMIT ((size_t)32 << 20)
+#define JSON_VALUE_LIMIT 2000000 /* each costs some 50 bytes; a large model has 200,000 */
 
 Loc archive_place(const Pt2 *p) {
     return (Loc){.file = p->path, .member = p->member};
@@ -66,8 +67,7 @@ static void check_version(Pt2 *p) {
 }
 
 void archive_open(Pt2 *p) {
-    p->zip =
-        p->data ? zip_open_bytes(p->c, p->path, p->data, p->bytes) : zip_open_file(p->c, p->path);
+    p->zip = zip_open_bytes(p->c, p->path, p->data, p->bytes);
     p->root = find_root(p);
     check_byte_order(p);
     p->weights = archive_json(p, "data/weights/model_weights_config.json", false);
@@ -89,6 +89,17 @@ void archive_close(Pt2 *p) {
     }
 }
 
+/* Parsing makes many bytes out of one: what would be too many is refused before. */
+static void check_value_count(Pt2 *p, const char *text, size_t bytes) {
+    size_t commas = 0;
+    for (size_t i = 0; i < bytes; i++)
+        commas += text[i] == ',';
+    if (commas >= JSON_VALUE_LIMIT) {
+        archive_malformed(p, "%zu values of JSON; at most %d are read", commas + 1,
+                          JSON_VALUE_LIMIT);
+    }
+}
+
 json_t *archive_json(Pt2 *p, const char *name, bool needed) {
     p->member = c_strdup(p->c, name);
     int index = zip_find(p->zip, c_format(p->c, "%s%s", p->root, name));
@@ -100,6 +111,7 @@ json_t *archive_json(Pt2 *p, const char *name, bool needed) {
     }
     size_t bytes = 0;
     const char *text = zip_member(p->c, p->zip, index, JSON_LIMIT, &bytes);
+    check_value_count(p, text, bytes);
     json_error_t error;
     json_t *json = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
     if (!json) {

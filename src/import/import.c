@@ -324,7 +324,7 @@ static void import_body(C *c, void *user) {
     archive_open(p);
     p->g = graph_new(c, identifier(c, path_stem(c, p->path)));
     p->g->archive_path = c_strdup(c, p->path);
-    p->g->archive_sha256 = p->data ? bytes_sha256(c, p->data, p->bytes) : file_sha256(c, p->path);
+    p->g->archive_sha256 = bytes_sha256(c, p->data, p->bytes);
     p->member = "models/model.json";
     read_graph(p);
     graph_index(p->g);
@@ -346,7 +346,13 @@ Graph *import_pt2(C *c, const char *path) {
     return import_pt2_bytes(c, path, NULL, 0);
 }
 
+/* A file is read at once: one that is changed meanwhile is the one or the other or damaged, and its
+ * SHA-256 is that of the bytes that were read. */
 Graph *import_pt2_partly(C *c, const char *name, const void *data, size_t bytes) {
+    if (!data && path_is_folder(name))
+        fatal(c, DIAG_INPUT, &(Loc){.file = name}, "this is a folder; an archive is needed");
+    if (!data)
+        data = file_read(c, name, &bytes);
     Pt2 p = {.c = c, .path = c_strdup(c, name), .data = data, .bytes = bytes};
     c_try(c, import_body, &p);
     archive_close(&p);

@@ -102,6 +102,26 @@ static void gcc_and_clang_compile_it_for_every_cpu(void **state) {
     }
 }
 
+static void plain_c_alone_has_no_assembly_and_no_intrinsics(void **state) {
+    (void)state;
+    const char *out = flow_path("plain"), *data = flow_text("%s/calib.npz", digits_folder);
+    CortenOptions o = {.model = flow_text("%s/digits_silu.pt2", digits_folder),
+                       .calibrate = &data,
+                       .calibrate_count = 1,
+                       .target = "cortex-m55",
+                       .isa = "c",
+                       .out = out};
+    assert_code(flow_run(corten_compile, o), 0);
+    Said said = flow_shell("ls %s/runtime && cat %s/runtime/*.c", out, out);
+    assert_silent_on(said.results, "__asm");
+    assert_silent_on(said.results, "_mve");
+    assert_code(syntax("cc -std=c99 -pedantic-errors -U__GNUC__ -Wno-builtin-declaration-mismatch",
+                       out, flow_text("%s/runtime/*.c", out)),
+                0);
+    assert_code(flow_run(corten_verify, (CortenOptions){.model = out, .input = data, .limit = 2}),
+                0);
+}
+
 /* ---- instances, steps, traces -------------------------------------------------------------- */
 
 static Said run_program(const char *program, const char *out, const char *name, const char *more) {
@@ -180,6 +200,7 @@ int main(void) {
         cmocka_unit_test(emitted_c_is_c99_and_c11_without_a_warning),
         cmocka_unit_test(emitted_header_is_cxx_from_the_first_standard_on),
         cmocka_unit_test(gcc_and_clang_compile_it_for_every_cpu),
+        cmocka_unit_test(plain_c_alone_has_no_assembly_and_no_intrinsics),
         cmocka_unit_test(stepped_instances_equal_whole_runs),
         cmocka_unit_test(inputs_of_two_buffers_take_turns),
         cmocka_unit_test(bound_inputs_are_outside_of_the_arena_and_agree_with_the_chip),
