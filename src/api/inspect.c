@@ -269,12 +269,12 @@ static void print_estimate(FILE *f, const json_t *root) {
     const json_t *e = json_object_get(root, "estimate");
     if (!json_is_object(e))
         return;
-    fprintf(f, "\non %s, estimated without data:", text_of(e, "target"));
     if (*text_of(e, "why_not")) {
-        fprintf(f, " not to be had: %s\n", text_of(e, "why_not"));
+        fprintf(f, "\nnot on %s: %s\n", text_of(e, "target"), text_of(e, "why_not"));
         return;
     }
-    fprintf(f, "\n  RAM           %12lld bytes of arena, %lld of state\n", number(e, "arena_bytes"),
+    fprintf(f, "\non %s, estimated without data:\n", text_of(e, "target"));
+    fprintf(f, "  RAM           %12lld bytes of arena, %lld of state\n", number(e, "arena_bytes"),
             number(e, "state_bytes"));
     fprintf(f, "  flash         %12lld bytes of constants; the kernels' code comes on top\n",
             number(e, "flash_bytes"));

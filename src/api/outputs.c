@@ -2,6 +2,7 @@
  * left out then. Quantized outputs become float32 unless --raw. */
 #include "api/session.h"
 
+#include <jansson.h>
 #include <string.h>
 
 static const char *unique_name(C *c, const NamedArray *taken, int count, const char *name) {
@@ -52,6 +53,24 @@ static void tell_output(const CortenOptions *o, const NamedArray *item) {
     o->output(o->user, &told);
 }
 
+/* --json: what now stands in the file. */
+static void print_written(const Session *s, const Samples *samples, int count,
+                          const NamedArray *item) {
+    json_t *root = json_pack("{s:s, s:i}", "file", s->o->out, "samples", samples->count),
+           *outputs = json_array();
+    for (int i = 0; i < count; i++) {
+        json_t *shape = json_array();
+        for (int d = 0; d < item[i].array->rank; d++)
+            json_array_append_new(shape, json_integer(item[i].array->dim[d]));
+        json_array_append_new(outputs, json_pack("{s:s, s:s, s:o}", "name", item[i].name, "dtype",
+                                                 dtype_name(item[i].array->dtype), "shape", shape));
+    }
+    json_object_set_new(root, "outputs", outputs);
+    json_dumpf(root, s->results, JSON_INDENT(1));
+    fprintf(s->results, "\n");
+    json_decref(root);
+}
+
 void outputs_write(C *c, const Session *s, const Graph *g, const Samples *samples,
                    Array ***outputs) {
     NamedArray *item = NEW_ARRAY(c, NamedArray, g->output_count + 1);
@@ -76,12 +95,14 @@ void outputs_write(C *c, const Session *s, const Graph *g, const Samples *sample
             tell_output(s->o, &item[i]);
         return;
     }
-    if (text_ends_with(s->o->out, ".npz")) {
-        npz_write(c, s->o->out, &(ArrayList){count, item});
-        return;
-    }
-    if (count != 1)
+    bool many = text_ends_with(s->o->out, ".npz");
+    if (!many && count != 1)
         fatal(c, DIAG_USAGE, NULL, "%d outputs do not fit a .npy: give -o a name that ends in .npz",
               count);
-    npy_write(c, s->o->out, item[0].array);
+    if (many)
+        npz_write(c, s->o->out, &(ArrayList){count, item});
+    else
+        npy_write(c, s->o->out, item[0].array);
+    if (s->o->json)
+        print_written(s, samples, count, item);
 }

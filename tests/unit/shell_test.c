@@ -214,6 +214,8 @@ static void json_is_json_wherever_it_is_offered(void **state) {
         flow_text("verify %s -i " DATA " --json", out),
         flow_text("compile " MODEL " -c " DATA " -t cortex-m4 -o %s --json", flow_path("json")),
         "compile --help-passes --json",
+        flow_text("run %s -i " DATA " -o %s --json", out, flow_path("run.npz")),
+        flow_text("sensitivity " MODEL " -c " DATA " --json"),
     };
     for (size_t i = 0; i < COUNT_OF(command); i++) {
         Said said = flow_shell("%s %s 2>/dev/null", CORTEN_EXE, command[i]);

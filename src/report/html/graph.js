@@ -1,6 +1,6 @@
 /* The network: drawn once, then moved and scaled as a whole. */
 
-const graph = {scale: 1, x: 0, y: 0, rowOf: new Map(), boxOf: new Map(), edges: []};
+const graph = {scale: 1, x: 0, y: 0, rowOf: new Map(), boxOf: new Map(), edges: [], parts: []};
 
 function edgePath(route) {
   let [p, ...rest] = route, x = p.x, y = p.y + p.height / 2, d = 'M' + x.toFixed(1) + ' ' + y.toFixed(1);
@@ -71,6 +71,29 @@ function moveTo(scale, x, y) {
   graph.layer.setAttribute('transform',
     'translate(' + x.toFixed(2) + ' ' + y.toFixed(2) + ') scale(' + graph.scale.toFixed(5) + ')');
   graph.layer.classList.toggle('far', graph.scale < 0.33);
+  const {width, height} = frameSize(), s = graph.scale;
+  showParts(-x / s, -y / s, (width - x) / s, (height - y) / s);
+}
+
+/* Only what lies within the frame is drawn, so that moving stays smooth however large the network
+ * is. */
+function showParts(left, top, right, bottom) {
+  for (const part of graph.parts) {
+    const shown = part.right >= left && part.left <= right && part.bottom >= top && part.top <= bottom;
+    if (shown !== part.shown)
+      part.element.style.display = shown ? '' : 'none';
+    part.shown = shown;
+  }
+}
+
+function addPart(element, places) {
+  graph.parts.push({
+    element, shown: true,
+    left: Math.min(...places.map(p => p.x - p.width / 2)) - 4,
+    right: Math.max(...places.map(p => p.x + p.width / 2)) + 4,
+    top: Math.min(...places.map(p => p.y - p.height / 2)),
+    bottom: Math.max(...places.map(p => p.y + p.height / 2)),
+  });
 }
 
 function zoomAt(factor, px, py) {
@@ -119,6 +142,7 @@ function fitPaper() {
   const p = graph.picture, svg = graph.layer.parentNode;
   graph.before = [graph.scale, graph.x, graph.y];
   moveTo(1, 0, 0);
+  showParts(-Infinity, -Infinity, Infinity, Infinity);
   graph.layer.classList.toggle('far', p.height > 2600);
   svg.setAttribute('viewBox', '-10 -10 ' + (p.width + 20) + ' ' + (p.height + 20));
 }
@@ -235,12 +259,16 @@ function drawGraph() {
   const lines = sv('g'), boxes = sv('g');
   for (const route of p.routes) {
     const path = sv('path', {class: 'edge', d: edgePath(route)});
+    addPart(path, route);
     graph.edges.push({from: route[0].group, to: route[route.length - 1].group, path});
     lines.append(path);
   }
   for (const place of p.places)
-    if (place.group)
-      boxes.append(drawBox(place));
+    if (place.group) {
+      const box = drawBox(place);
+      addPart(box, [place]);
+      boxes.append(box);
+    }
   graph.layer.append(lines, boxes);
   const svg = sv('svg', {'aria-label': 'the network', role: 'group'}, graph.layer);
   const zoom = factor => () => zoomAt(factor, frameSize().width / 2, frameSize().height / 2);
