@@ -860,6 +860,10 @@ typedef enum {
     VARIANT(mul_s8, MulS8, dsp, mul_accepts_dsp, mul_pack_dsp)                                     \
     VARIANT(conv2d_s8, Conv2dS8, mve, conv2d_pairs, pack_conv2d_pairs)                             \
     VARIANT(depthwise_conv2d_s8, DepthwiseConv2dS8, mve, depthwise_taps, pack_depthwise_taps)      \
+    VARIANT(lstm_s8, LstmS8, v6m, any_call, keep_constants)                                        \
+    VARIANT(lstm_s8, LstmS8, v7m, any_call, keep_constants)                                        \
+    VARIANT(lstm_s8, LstmS8, dsp, any_call, keep_constants)                                        \
+    VARIANT(lstm_s8, LstmS8, mve, lstm_of_four_units, keep_constants)                              \
     VARIANT(softmax_s8, SoftmaxS8, v6m, softmax_by_table, pack_softmax_table)                      \
     VARIANT(max_pool2d_s8, MaxPool2dS8, dsp, max_pool_accepts_dsp, keep_constants)                 \
     VARIANT(avg_pool2d_s8, AvgPool2dS8, dsp, avg_pool_accepts_dsp, keep_constants)                 \

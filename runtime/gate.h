@@ -25,6 +25,15 @@ static inline int32_t ctn_gate_product(const CtnGateMatrix *m, int32_t gate, con
     return ctn_requantize(sum, m->multiplier[gate], m->shift[gate]);
 }
 
+/* ctn_requantize for |v| < 2^30, which sums of bytes are: rounding by one addition cannot overflow.
+ */
+static inline int32_t ctn_gate_scale(int32_t v, int32_t multiplier, int32_t shift) {
+    if (shift >= 0)
+        return ctn_mul_high((int32_t)((uint32_t)v << shift), multiplier);
+    int32_t t = ctn_mul_high(v, multiplier);
+    return (t + (1 << (-shift - 1)) + (t >> 31)) >> -shift;
+}
+
 static inline int32_t ctn_gate_s16(int32_t v) {
     return ctn_clamp(v, -32768, 32767);
 }

@@ -1,67 +1,8 @@
-/* One direction of one LSTM layer. The hidden state is the int8 output of the step before; the cell
- * state is kept in Q4.11 within a call. Gates are in PyTorch's order: input, forget, cell, output.
- */
-#include "ctn.h"
-#include "gate.h"
+/* One direction of one LSTM layer in plain C (lstm_step_s8.h). */
+#include "gate_plain.h"
 
-enum { CELL_BITS = 11 };
-
-typedef struct {
-    CtnGateMatrix x, h;
-    const int32_t *bias;
-    const int16_t *sigmoid, *tangent;
-} Lstm;
-
-static int32_t gate(const Lstm *l, const int16_t *table, int32_t index, const int8_t *x,
-                    const CtnGateState *h, int32_t batch) {
-    int32_t sum = ctn_gate_product(&l->x, index, x) + ctn_gate_state(&l->h, index, h, batch);
-    return ctn_gate_table(table, sum + l->bias[index]);
-}
-
-/* One step of one sequence: h and c of the step before to output and c. */
-static void step(const CtnLstmS8Args *a, const Lstm *l, const int8_t *x, const CtnGateState *h,
-                 int32_t batch, int16_t *c, int8_t *output) {
-    for (int32_t j = 0; j < a->size; j++) {
-        int32_t in = gate(l, l->sigmoid, j, x, h, batch);
-        int32_t forget = gate(l, l->sigmoid, a->size + j, x, h, batch);
-        int32_t cell = gate(l, l->tangent, 2 * a->size + j, x, h, batch);
-        int32_t out = gate(l, l->sigmoid, 3 * a->size + j, x, h, batch);
-        /* Q0.15 * Q4.11 and Q0.15 * Q0.15 to Q4.11 */
-        int32_t next = ctn_div_pow2(forget * c[j], 15) + ctn_div_pow2(in * cell, 30 - CELL_BITS);
-        c[j] = (int16_t)ctn_gate_s16(next);
-        int32_t squashed = ctn_interpolate_s16(l->tangent, ctn_gate_s16(c[j] * 2));
-        output[j] = ctn_gate_s8(out * squashed, a->multiplier, a->shift, a->output_zero_point);
-    }
-}
-
-static int16_t cell_before(const CtnLstmS8Args *a, const int8_t *c0, int32_t i) {
-    return c0 ? (int16_t)ctn_gate_s16(
-                    ctn_requantize(c0[i] - a->c0_zero_point, a->c0_multiplier, a->c0_shift))
-              : 0;
-}
+#include "lstm_step_s8.h"
 
 void ctn_lstm_s8(const CtnLstmS8Args *a, const CtnFrame *frame) {
-    const int8_t *input = ctn_at(frame, a->input);
-    int8_t *output = ctn_at(frame, a->output), *cell = ctn_at(frame, a->cell);
-    int16_t *c = ctn_at(frame, a->scratch);
-    int32_t states = a->batches * a->size;
-    Lstm l = {{ctn_at(frame, a->x_weights), ctn_at(frame, a->x_multiplier),
-               ctn_at(frame, a->x_shift), a->in_size, a->input_zero_point},
-              {ctn_at(frame, a->h_weights), ctn_at(frame, a->h_multiplier),
-               ctn_at(frame, a->h_shift), a->size, a->output_zero_point},
-              ctn_at(frame, a->bias),
-              ctn_at(frame, a->sigmoid),
-              ctn_at(frame, a->tangent)};
-    CtnGateState h = {ctn_at(frame, a->h0), a->h0_zero_point, a->h0_multiplier, a->h0_shift};
-    for (int32_t i = 0; i < states; i++)
-        c[i] = cell_before(a, ctn_at(frame, a->c0), i);
-    for (int32_t k = 0; k < a->steps; k++) {
-        int32_t t = a->reverse ? a->steps - 1 - k : k;
-        for (int32_t b = 0; b < a->batches; b++)
-            step(a, &l, input + (t * a->batches + b) * a->in_size, &h, b, c + b * a->size,
-                 output + t * states + b * a->size);
-        h = (CtnGateState){output + t * states, a->output_zero_point, 0, 0};
-    }
-    for (int32_t i = 0; i < states; i++)
-        cell[i] = ctn_gate_s8(c[i], a->cell_multiplier, a->cell_shift, a->cell_zero_point);
+    ctn_lstm_all(a, frame, ctn_lstm_step);
 }

@@ -374,4 +374,57 @@ static inline int32x4_t vsetq_lane_s32(int32_t v, int32x4_t a, int lane) {
     return a;
 }
 
+/* ---- words of halves ----------------------------------------------------------------------- */
+
+static inline int32x4_t vsubq_s32(int32x4_t a, int32x4_t b) { /* wraps */
+    for (int i = 0; i < 4; i++)
+        a.lane[i] = (int32_t)((uint32_t)a.lane[i] - (uint32_t)b.lane[i]);
+    return a;
+}
+
+static inline int32x4_t vandq_s32(int32x4_t a, int32x4_t b) {
+    for (int i = 0; i < 4; i++)
+        a.lane[i] &= b.lane[i];
+    return a;
+}
+
+static inline int32x4_t vshlq_s32(int32x4_t a, int32x4_t n) { /* 0 <= n < 32 */
+    for (int i = 0; i < 4; i++)
+        a.lane[i] = (int32_t)((uint32_t)a.lane[i] << n.lane[i]);
+    return a;
+}
+
+static inline int32x4_t vrshlq_s32(int32x4_t a, int32x4_t n) { /* n <= 0 */
+    for (int i = 0; i < 4; i++)
+        if (n.lane[i] < 0)
+            a.lane[i] =
+                (int32_t)(((int64_t)a.lane[i] + ((int64_t)1 << (-n.lane[i] - 1))) >> -n.lane[i]);
+    return a;
+}
+
+static inline int32x4_t vqrdmulhq_s32(int32x4_t a, int32x4_t b) {
+    for (int i = 0; i < 4; i++)
+        a = vsetq_lane_s32(vqrdmulhq_n_s32(a, b.lane[i]).lane[i], a, i);
+    return a;
+}
+
+static inline int32x4_t vldrhq_s32(const int16_t *p) {
+    int32x4_t v;
+    for (int i = 0; i < 4; i++)
+        v.lane[i] = p[i];
+    return v;
+}
+
+static inline int32x4_t vldrhq_gather_shifted_offset_s32(const int16_t *p, uint32x4_t index) {
+    int32x4_t v;
+    for (int i = 0; i < 4; i++)
+        v.lane[i] = p[index.lane[i]];
+    return v;
+}
+
+static inline void vstrhq_s32(int16_t *p, int32x4_t v) {
+    for (int i = 0; i < 4; i++)
+        p[i] = (int16_t)v.lane[i];
+}
+
 #endif

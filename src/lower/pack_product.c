@@ -1,4 +1,5 @@
-/* Products of activations on MVE: rows that are dense, and scratch for the columns. */
+/* Products of activations and recurrent layers on MVE: rows that are dense, and scratch for the
+ * columns; units in fours. */
 #include "lower/packing.h"
 
 bool matmul_of_rows(const Call *call) {
@@ -11,4 +12,8 @@ void pack_matmul_of_rows(C *c, Graph *g, Call *call) {
     (void)c, (void)g;
     int64_t columns = (a->columns + 3) / 4 * 4, pitch = (a->depth + 15) / 16 * 16;
     call_scratch(call, &a->scratch, columns * (pitch + 4), 16);
+}
+
+bool lstm_of_four_units(const Call *call) {
+    return ((const CtnLstmS8Args *)call->args)->size % 4 == 0;
 }

@@ -6,6 +6,7 @@
 #include "lower/lower.h"
 
 bool any_call(const Call *call);
+bool lstm_of_four_units(const Call *call);
 void keep_constants(C *c, Graph *g, Call *call);
 
 /* The bytes of the constant that a field refers to; NULL if it is absent. */

@@ -634,6 +634,72 @@ static void table_s16(Maker *m, Call *call) {
     call_out(call, &a->output, tensor(m, "output", DT_I16, a->count));
 }
 
+/* ---- recurrence ---------------------------------------------------------------------------- */
+
+/* A matrix's rows of gates with factors to Q15.16. */
+static void gate_constants(Maker *m, Call *call, int64_t rows, int64_t depth, uint32_t *weights,
+                           uint32_t *multiplier, uint32_t *shift) {
+    int8_t *w = NEW_ARRAY(m->c, int8_t, rows * depth), *s = NEW_ARRAY(m->c, int8_t, rows);
+    int32_t *f = NEW_ARRAY(m->c, int32_t, rows);
+    for (int64_t i = 0; i < rows * depth; i++)
+        w[i] = (int8_t)between(m, -127, 127);
+    for (int64_t i = 0; i < rows; i++) {
+        f[i] = between(m, 1 << 30, 0x7fffffff);
+        s[i] = (int8_t)between(m, -3, 3);
+    }
+    constant(call, weights, DT_I8, rows * depth, w);
+    constant(call, multiplier, DT_I32, rows, f);
+    constant(call, shift, DT_I8, rows, s);
+}
+
+static void gate_table(Call *call, uint32_t *field, int32_t middle, int32_t slope) {
+    int16_t entry[513];
+    for (int i = 0; i < 513; i++)
+        entry[i] = (int16_t)(middle + slope * (i - 256) + (i * 37 & 63) - 32);
+    constant(call, field, DT_I16, 513, entry);
+}
+
+static void lstm_state(Maker *m, Call *call, uint32_t *field, int64_t count, int32_t *zero_point) {
+    call_absent(call, field);
+    if (!chance(m, 50))
+        return;
+    call_in(call, field, tensor(m, "state", DT_I8, count));
+    *zero_point = random_zero_point(m);
+}
+
+static void lstm_s8(Maker *m, Call *call) {
+    CtnLstmS8Args *a = call->args;
+    a->steps = between(m, 1, 3);
+    a->batches = between(m, 1, 2);
+    a->in_size = between(m, 1, 40);
+    a->size = chance(m, 70) ? 4 * between(m, 1, 9) : between(m, 1, 20);
+    a->reverse = chance(m, 50);
+    a->input_zero_point = random_zero_point(m);
+    a->output_zero_point = random_zero_point(m);
+    int64_t states = (int64_t)a->batches * a->size, gates = 4LL * a->size;
+    gate_constants(m, call, gates, a->in_size, &a->x_weights, &a->x_multiplier, &a->x_shift);
+    gate_constants(m, call, gates, a->size, &a->h_weights, &a->h_multiplier, &a->h_shift);
+    int32_t *bias = NEW_ARRAY(m->c, int32_t, gates);
+    for (int64_t i = 0; i < gates; i++)
+        bias[i] = between(m, -(1 << 18), 1 << 18);
+    constant(call, &a->bias, DT_I32, gates, bias);
+    gate_table(call, &a->sigmoid, 16384, 60);
+    gate_table(call, &a->tangent, 0, 120);
+    lstm_state(m, call, &a->h0, states, &a->h0_zero_point);
+    lstm_state(m, call, &a->c0, states, &a->c0_zero_point);
+    random_factor(m, &a->h0_multiplier, &a->h0_shift, -2, 1);
+    random_factor(m, &a->c0_multiplier, &a->c0_shift, 0, 7);
+    random_factor(m, &a->multiplier, &a->shift, -24, -20);
+    random_factor(m, &a->cell_multiplier, &a->cell_shift, -8, -3);
+    a->cell_zero_point = random_zero_point(m);
+    call_scratch(call, &a->scratch, 2 * states, 4);
+    call_in(call, &a->input,
+            tensor(m, "input", DT_I8, (int64_t)a->steps * a->batches * a->in_size));
+    Value *output = tensor(m, "output", DT_I8, (a->steps + 1) * states);
+    call_out_at(call, &a->cell, output, a->steps * states);
+    call_out(call, &a->output, output);
+}
+
 /* ---- movement ------------------------------------------------------------------------------ */
 
 static const DType sized[4] = {DT_I8, DT_I16, DT_I32, DT_I64};
@@ -1127,6 +1193,7 @@ static void (*const makers[CTN_KERNEL_COUNT])(Maker *, Call *) = {
     MAKER(reduce_sum_s8),
     MAKER(reduce_max_s8),
     MAKER(softmax_s8),
+    MAKER(lstm_s8),
     MAKER(quantize_s8),
     MAKER(dequantize_s8),
     MAKER(quantize_s16),
@@ -1172,6 +1239,13 @@ static void place(const Maker *m, int64_t *top, const CallRef *ref) {
     *top = at + b->bytes + GAP;
 }
 
+static bool placed_before(const Call *call, int i) {
+    for (int k = 0; k < i; k++)
+        if (call->ref[k].buffer == call->ref[i].buffer)
+            return true;
+    return false;
+}
+
 static void place_buffers(const Maker *m, KernelCase *k) {
     int64_t arena = GAP, weights = 0;
     for (int i = 0; i < k->call->ref_count; i++) {
@@ -1179,7 +1253,8 @@ static void place_buffers(const Maker *m, KernelCase *k) {
         uint32_t value = CTN_NONE;
         if (ref->buffer) {
             Buffer *b = ref->buffer;
-            place(m, b->kind == BUFFER_CONSTANT ? &weights : &arena, ref);
+            if (!placed_before(k->call, i))
+                place(m, b->kind == BUFFER_CONSTANT ? &weights : &arena, ref);
             value = CTN_REF(b->region, b->offset + ref->offset);
             if (b->kind == BUFFER_SCRATCH) {
                 k->scratch = b->offset;

@@ -512,6 +512,69 @@ static void wide_rescale(const CtnRescaleArgs *a, const CtnFrame *f) {
     }
 }
 
+/* Linear between 513 entries, rounded half up. */
+static int64_t interpolated(const int16_t *table, int64_t q) {
+    q = limit(q, -32768, 32767) + 32768;
+    const int16_t *e = table + q / 128;
+    return e[0] + floor_div(2 * (e[1] - e[0]) * (q % 128) + 128, 256);
+}
+
+static int64_t gate_sum(const CtnFrame *f, uint32_t weights, uint32_t multiplier, uint32_t shift,
+                        int64_t row, int64_t depth, const int8_t *x, int32_t zero_point) {
+    const int8_t *w = (const int8_t *)ctn_at(f, weights) + row * depth;
+    int64_t sum = 0;
+    for (int64_t k = 0; k < depth; k++)
+        sum += (x[k] - zero_point) * w[k];
+    return requantize(sum, ((const int32_t *)ctn_at(f, multiplier))[row],
+                      ((const int8_t *)ctn_at(f, shift))[row]);
+}
+
+/* Unit j of a sequence in step t: c before and after, in Q4.11; h: the states before, or NULL. */
+static int64_t lstm_unit(const CtnLstmS8Args *a, const CtnFrame *f, int32_t j, const int8_t *x,
+                         const int8_t *h, bool first, int64_t *c) {
+    const int16_t *sigmoid = ctn_at(f, a->sigmoid), *tangent = ctn_at(f, a->tangent);
+    int64_t gate[4];
+    for (int g = 0; g < 4; g++) {
+        int64_t row = g * a->size + j, of_state = 0;
+        if (h)
+            of_state = gate_sum(f, a->h_weights, a->h_multiplier, a->h_shift, row, a->size, h,
+                                first ? a->h0_zero_point : a->output_zero_point);
+        if (h && first && a->h0_multiplier != 0)
+            of_state = requantize(of_state, a->h0_multiplier, a->h0_shift);
+        int64_t sum = gate_sum(f, a->x_weights, a->x_multiplier, a->x_shift, row, a->in_size, x,
+                               a->input_zero_point);
+        sum += of_state + ((const int32_t *)ctn_at(f, a->bias))[row];
+        gate[g] = interpolated(g == 2 ? tangent : sigmoid, half_away(sum, 16));
+    }
+    int64_t kept = half_away(gate[1] * *c, 1 << 15), fresh = half_away(gate[0] * gate[2], 1 << 19);
+    *c = limit(kept + fresh, -32768, 32767);
+    int64_t q = requantize(gate[3] * interpolated(tangent, 2 * *c), a->multiplier, a->shift);
+    return limit(q + a->output_zero_point, -128, 127);
+}
+
+static void wide_lstm_s8(const CtnLstmS8Args *a, const CtnFrame *f) {
+    const int8_t *input = ctn_at(f, a->input), *h = ctn_at(f, a->h0), *c0 = ctn_at(f, a->c0);
+    int8_t *output = ctn_at(f, a->output), *cell = ctn_at(f, a->cell);
+    int32_t states = a->batches * a->size;
+    int64_t c[2 * 64] = {0};
+    for (int32_t i = 0; c0 && i < states; i++)
+        c[i] = limit(requantize(c0[i] - a->c0_zero_point, a->c0_multiplier, a->c0_shift), -32768,
+                     32767);
+    for (int32_t k = 0; k < a->steps; k++) {
+        int32_t t = a->reverse ? a->steps - 1 - k : k;
+        for (int32_t i = 0; i < states; i++) {
+            int32_t b = i / a->size;
+            const int8_t *x = input + (t * a->batches + b) * a->in_size;
+            output[t * states + i] =
+                (int8_t)lstm_unit(a, f, i % a->size, x, h ? h + b * a->size : h, k == 0, &c[i]);
+        }
+        h = output + t * states;
+    }
+    for (int32_t i = 0; i < states; i++)
+        cell[i] = (int8_t)limit(
+            requantize(c[i], a->cell_multiplier, a->cell_shift) + a->cell_zero_point, -128, 127);
+}
+
 static void wide_table_s8(const CtnTableS8Args *a, const CtnFrame *f) {
     const int8_t *input = ctn_at(f, a->input);
     for (int64_t i = 0; i < a->count; i++)
@@ -795,6 +858,7 @@ void wide_run(int id, const void *args, const CtnFrame *frame) {
         WIDE_CASE(quantize_integer)
         WIDE_CASE(rescale)
         WIDE_CASE(table_s8)
+        WIDE_CASE(lstm_s8)
         WIDE_CASE(table_s16)
         WIDE_CASE(copy)
         WIDE_CASE(gather)
