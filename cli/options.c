@@ -133,7 +133,7 @@ const Option option_table[] = {
      "order of their dimensions (default: as exported)", "nchw|nhwc", NULL},
     {"input-scale", 0, COMPILE | SENSITIVITY, REPEATED, LIST_AT(input_scale), "NAME=SCALE,ZP",
      "fixed quantization of an input", NULL, NULL},
-    {"emit", 0, COMPILE, TEXT, AT(emit), NULL, "what to write", "c", NULL},
+    {"emit", 0, COMPILE, TEXT, AT(emit), NULL, "what to write", "c|tosa", NULL},
     {"export", 0, COMPILE, REPEATED, LIST_AT(exports), NULL,
      "also a folder ready for this; repeatable", "cmake|make|arduino|zephyr|cmsis-pack", NULL},
     HEAD("The chip", INSPECT | COMPILE),

@@ -3,7 +3,7 @@
 # later. Packages that are there already are left alone.
 set -eu
 packages="cmake ninja-build gcc g++ clang pkg-config python3 python3-dev python3-venv
- libzip-dev libjansson-dev libopenblas-dev
+ libzip-dev libjansson-dev libopenblas-dev libflatbuffers-dev flatbuffers-compiler
  libmd-dev libstb-dev libpng-dev libjpeg-dev libcmocka-dev qemu-system-arm gcc-arm-none-eabi
  libnewlib-arm-none-eabi dpkg-dev"
 missing=""

@@ -67,14 +67,14 @@ typedef struct {
 
     const char *io;             /* int8, int16, float; NULL: as quantized */
     const char *io_layout;      /* nchw, nhwc; NULL: as exported */
-    const char *emit;           /* "c"; NULL: the same */
+    const char *emit;           /* c, tosa; NULL: c */
     const char *const *exports; /* cmake, make, arduino, zephyr, cmsis-pack: folders in `out` */
     int exports_count;
     const char *optimize; /* speed, size; NULL: speed */
     long long ram, flash; /* refuse above; 0: no limit */
     bool keep_inputs;
     bool bind_inputs; /* inputs lie in memory that is bound before each run */
-    int threads; /* calibration; 0: as many as there are processors */
+    int threads;      /* calibration; 0: as many as there are processors */
 
     const char *input;      /* run, verify: the data */
     const char *labels;     /* verify: a .npy, or the name of an array in `input` */

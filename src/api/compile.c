@@ -181,7 +181,10 @@ static const char *write_folder(C *c, Session *s, Graph *g, PipelineControl *con
                                 FileSet *files) {
     double start = now();
     report_settle(c, g);
-    emit_c(c, g, &s->compile, files);
+    if (text_equal(profile_of(&s->compile)->name, "tosa"))
+        emit_tosa(c, g, files);
+    else
+        emit_c(c, g, &s->compile, files);
     export_files(c, g, &s->compile, files);
     add_seconds(control, "emit", now() - start);
     if (s->o->archive_data) {

@@ -159,6 +159,17 @@ static int choose_or(C *c, const char *option, const char *word, const char *con
     return word ? choose(c, option, word, list, count) : otherwise;
 }
 
+static void choose_profile(C *c, Session *s) {
+    const char **names = NEW_ARRAY(c, const char *, profile_table_count);
+    for (int i = 0; i < profile_table_count; i++)
+        names[i] = profile_table[i].name;
+    int kind = choose_or(c, "--emit", s->o->emit, names, profile_table_count, 0);
+    s->compile.profile = &profile_table[kind < 0 ? 0 : kind];
+    if (kind > 0 && s->o->exports_count > 0)
+        diag_error(c, DIAG_USAGE, NULL, "--export is of C: it does not go with --emit %s",
+                   s->o->emit);
+}
+
 static void choose_cpu(C *c, Session *s) {
     const char **names = NEW_ARRAY(c, const char *, cpu_table_count);
     for (int i = 0; i < cpu_table_count; i++)
@@ -235,7 +246,6 @@ void session_options(C *c, Session *s) {
     static const char *const ios[] = {"int8", "int16", "float"};
     static const char *const layouts[] = {"nchw", "nhwc"};
     static const char *const optimizes[] = {"speed", "size"};
-    static const char *const emits[] = {"c"};
     const CortenOptions *o = s->o;
     Options *k = &s->compile;
     if (!o->target)
@@ -246,7 +256,7 @@ void session_options(C *c, Session *s) {
     k->io = (IoType)(choose_or(c, "--io", o->io, ios, 3, -1) + 1);
     k->io_nhwc = choose_or(c, "--io-layout", o->io_layout, layouts, 2, 0) == 1;
     k->optimize_size = choose_or(c, "--optimize", o->optimize, optimizes, 2, 0) == 1;
-    choose_or(c, "--emit", o->emit, emits, COUNT_OF(emits), 0);
+    choose_profile(c, s);
     k->allow_float = o->allow_float;
     k->keep_inputs = o->keep_inputs;
     k->bind_inputs = o->bind_inputs;

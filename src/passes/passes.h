@@ -20,7 +20,18 @@ typedef struct {
     const char *value; /* by name, in the calibrated graph */
 } Raised;
 
+/* What an output can express, and so what quantization may use (design section 2). */
 typedef struct {
+    const char *name; /* --emit */
+    bool fine_tables; /* 10 bits before a table in a store */
+    bool small_wide;  /* small values get 16 bits unasked */
+} Profile;
+
+extern const Profile profile_table[]; /* the first: all that Corten's own C has */
+extern const int profile_table_count;
+
+typedef struct {
+    const Profile *profile; /* NULL: the first */
     const Cpu *cpu;
     const char *isa; /* "mve" ...: the CPU's own unless overridden */
     IoType io;
@@ -34,7 +45,7 @@ typedef struct {
     bool optimize_size;
     int64_t ram_limit, flash_limit; /* 0: none */
     double accuracy_budget_db;      /* 0: none */
-    int raised_count; /* values that get 16 bits for the budget */
+    int raised_count;               /* values that get 16 bits for the budget */
     const Raised *raised;
     int precision_count;
     const PrecisionRule *precision;
@@ -75,6 +86,8 @@ extern const char *const timer_names[]; /* import calibrate ... emit; NULL-ended
  * that finds nodes that must be float (Graph.float_wanted) is the last one: the caller then starts
  * again, from the archive, with these among the options. */
 void pipeline_run(C *c, Graph *g, const Options *options, PipelineControl *control);
+
+const Profile *profile_of(const Options *o);
 
 /* The passes. */
 void pass_functionalize(C *c, Graph *g, const Options *o);

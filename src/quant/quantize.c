@@ -246,7 +246,8 @@ static const Node *only_table(Sets *s, int root) {
  * table gets longer and nothing slower. Not where the kernel passes on its operand's grid. */
 static int bits_of(const Sets *s, const Value *v, const Node *table) {
     bool fresh = v->unstored && v->def && rule_of_output(v->def, 0) == Q_ACT;
-    return fresh && table && !s->o->optimize_size ? 10 : 8;
+    bool fine = !s->o->optimize_size && profile_of(s->o)->fine_tables;
+    return fresh && table && fine ? 10 : 8;
 }
 
 /* Integers that became floats keep scale 1, which holds them exactly, if their range allows. */
@@ -359,7 +360,7 @@ static bool value_allows(Sets *s, const Value *v, int root, double *work) {
 
 static bool set_is_cheap(Sets *s, int root, double limit) {
     double work = 0;
-    if (s->grid[root] || !s->seen[root])
+    if (!profile_of(s->o)->small_wide || s->grid[root] || !s->seen[root])
         return false;
     for (int id = 0; id < s->count; id++)
         if (set_root(s, id) == root && !value_allows(s, s->g->value[id], root, &work))

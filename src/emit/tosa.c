@@ -1,0 +1,287 @@
+/* A quantized graph as a TOSA 1.0 program of integers. Tensors lie as the values do in Corten's own
+ * memory, so that convolutions find channels last; every number is that of the simulator. */
+#include "emit/tosa.h"
+#include "quant/quant.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the program --------------------------------------------------------------------------- */
+
+static int tensor_new(Tosa *t, const char *name, TosaType type, const TosaDims *dims) {
+    TosaProgram *p = &t->p;
+    p->tensor = c_grow(t->c, p->tensor, p->tensor_count, &p->tensor_capacity, p->tensor_count + 1,
+                       sizeof *p->tensor);
+    TosaTensor *x = &p->tensor[p->tensor_count];
+    *x = (TosaTensor){.name = name ? name : c_format(t->c, "t%d", p->tensor_count), .type = type};
+    x->rank = dims->rank;
+    for (int d = 0; d < dims->rank; d++)
+        x->dim[d] = (int32_t)dims->dim[d];
+    return p->tensor_count++;
+}
+
+static void operator_new(Tosa *t, TosaKind kind, const TosaAttributes *a, int in_count,
+                         const int *in, int out) {
+    TosaProgram *p = &t->p;
+    p->op = c_grow(t->c, p->op, p->operator_count, &p->operator_capacity, p->operator_count + 1,
+                   sizeof *p->op);
+    const Loc *loc = t->node ? &t->node->loc : NULL;
+    p->op[p->operator_count++] = (TosaOperator){
+        .kind = kind,
+        .a = a ? *a : (TosaAttributes){.axis = 0},
+        .in_count = in_count,
+        .in = in_count ? c_memdup(t->c, in, (size_t)in_count * sizeof *in) : NULL,
+        .out = out,
+        .location =
+            loc && loc->file && loc->line ? c_format(t->c, "%s:%d", loc->file, loc->line) : NULL};
+}
+
+int tosa_add(Tosa *t, TosaKind kind, const TosaAttributes *a, int in_count, const int *in,
+             TosaType type, const TosaDims *dims) {
+    int out = tensor_new(t, NULL, type, dims);
+    operator_new(t, kind, a, in_count, in, out);
+    return out;
+}
+
+static const int type_bytes[] = {[TOSA_INT8] = 1, [TOSA_INT16] = 2, [TOSA_INT32] = 4};
+
+int tosa_const(Tosa *t, TosaType type, const TosaDims *dims, const void *data) {
+    int out = tosa_add(t, TOSA_CONST, NULL, 0, NULL, type, dims);
+    size_t bytes = (size_t)dims_count(dims->rank, dims->dim) * (size_t)type_bytes[type];
+    t->p.tensor[out].data = c_memdup(t->c, data, bytes);
+    t->p.tensor[out].bytes = bytes;
+    return out;
+}
+
+int tosa_number(Tosa *t, TosaType type, int32_t value) {
+    int8_t byte = (int8_t)value;
+    int16_t half = (int16_t)value;
+    const void *data = type == TOSA_INT8    ? (const void *)&byte
+                       : type == TOSA_INT16 ? (const void *)&half
+                                            : (const void *)&value;
+    return tosa_const(t, type, &(TosaDims){1, {1}}, data);
+}
+
+int tosa_shape(Tosa *t, int count, const int64_t *value) {
+    int out = tosa_add(t, TOSA_CONST_SHAPE, NULL, 0, NULL, TOSA_SHAPE, &(TosaDims){1, {count}});
+    t->p.tensor[out].bytes = (size_t)count * sizeof *value;
+    t->p.tensor[out].data = c_memdup(t->c, value, t->p.tensor[out].bytes);
+    return out;
+}
+
+TosaDims tosa_dims(const Tosa *t, int tensor) {
+    const TosaTensor *x = &t->p.tensor[tensor];
+    TosaDims dims = {x->rank, {0}};
+    for (int d = 0; d < x->rank; d++)
+        dims.dim[d] = x->dim[d];
+    return dims;
+}
+
+TosaDims tosa_dims_of(const Value *v) {
+    TosaDims dims = {v->type.rank, {0}};
+    for (int k = 0; k < v->type.rank; k++)
+        dims.dim[k] = v->type.dim[v->order[k]];
+    return dims;
+}
+
+int tosa_reshape(Tosa *t, int tensor, const TosaDims *dims) {
+    TosaDims own = tosa_dims(t, tensor);
+    if (own.rank == dims->rank &&
+        memcmp(own.dim, dims->dim, sizeof *own.dim * (size_t)own.rank) == 0)
+        return tensor;
+    int in[] = {tensor, tosa_shape(t, dims->rank, dims->dim)};
+    return tosa_add(t, TOSA_RESHAPE, NULL, 2, in, t->p.tensor[tensor].type, dims);
+}
+
+int tosa_transpose(Tosa *t, int tensor, const int32_t *perm) {
+    TosaDims from = tosa_dims(t, tensor), to = {from.rank, {0}};
+    TosaAttributes a = {0};
+    bool still = true;
+    for (int d = 0; d < from.rank; d++) {
+        a.perm[d] = perm[d];
+        to.dim[d] = from.dim[perm[d]];
+        still = still && perm[d] == d;
+    }
+    return still ? tensor
+                 : tosa_add(t, TOSA_TRANSPOSE, &a, 1, &tensor, t->p.tensor[tensor].type, &to);
+}
+
+/* ---- rescaling ----------------------------------------------------------------------------- */
+
+/* TOSA shifts to the right only, by 2 to 62, where Corten has shift - 31; its rounding in two steps
+ * is ctn_requantize's, and one step where that has but one. */
+int tosa_rescale(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t out_zero, int count,
+                 const int32_t *multiplier, const int32_t *shift) {
+    int8_t *right = c_alloc(t->c, (size_t)count);
+    for (int i = 0; i < count; i++)
+        right[i] = (int8_t)(31 - shift[i]);
+    TosaDims dims = tosa_dims(t, tensor), factors = {1, {count}};
+    int in[] = {tensor, tosa_const(t, TOSA_INT32, &factors, multiplier),
+                tosa_const(t, TOSA_INT8, &factors, right),
+                tosa_number(t, t->p.tensor[tensor].type, in_zero), tosa_number(t, type, out_zero)};
+    return tosa_add(t, TOSA_RESCALE, &(TosaAttributes){.per_channel = count > 1, .twice = true}, 5,
+                    in, type, &dims);
+}
+
+int tosa_rescale_by(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t out_zero,
+                    double factor) {
+    int32_t multiplier, shift;
+    multiplier_from(factor, &multiplier, &shift);
+    return tosa_rescale(t, tensor, type, in_zero, out_zero, 1, &multiplier, &shift);
+}
+
+/* ---- values -------------------------------------------------------------------------------- */
+
+bool grids_equal(const Value *a, const Value *b) {
+    return a->grid && b->grid ? grid_equal(a->grid, b->grid) : a->grid == b->grid;
+}
+
+static TosaType type_of(Tosa *t, const Value *v) {
+    DType dtype = value_storage(v);
+    if (dtype == DT_I8)
+        return TOSA_INT8;
+    diag_error(t->c, DIAG_MODEL, t->node ? &t->node->loc : NULL,
+               "%s is %s, which the integer profile of TOSA that Corten writes does not have",
+               v->name, dtype_name(dtype));
+    return TOSA_INT8;
+}
+
+int tosa_value(Tosa *t, const Value *v) {
+    if (t->of_value[v->id] < 0) { /* a constant: all else was written before */
+        Array *data = v->constant ? v->constant : array_new(t->c, DT_I8, v->type.rank, v->type.dim);
+        TosaDims logical = {v->type.rank, {0}};
+        int32_t perm[MAX_RANK];
+        for (int d = 0; d < v->type.rank; d++) {
+            logical.dim[d] = v->type.dim[d];
+            perm[d] = v->order[d];
+        }
+        int tensor = tosa_const(t, type_of(t, v), &logical, data->data);
+        t->of_value[v->id] = tosa_transpose(t, tensor, perm);
+    }
+    return t->of_value[v->id];
+}
+
+int tosa_value_in(Tosa *t, const Value *v, const int8_t *order) {
+    int32_t perm[MAX_RANK];
+    for (int k = 0; k < v->type.rank; k++)
+        for (int j = 0; j < v->type.rank; j++)
+            if (v->order[j] == order[k])
+                perm[k] = j;
+    return tosa_transpose(t, tosa_value(t, v), perm);
+}
+
+int tosa_lookup(Tosa *t, int tensor, const int8_t entry[256]) {
+    int in[] = {tensor, tosa_const(t, TOSA_INT8, &(TosaDims){1, {256}}, entry)};
+    TosaDims dims = tosa_dims(t, tensor);
+    return tosa_add(t, TOSA_TABLE, NULL, 2, in, TOSA_INT8, &dims);
+}
+
+void tosa_store(Tosa *t, const Node *n, int tensor) {
+    const Node *epilogue = node_epilogue(n);
+    const Value *result = node_result(n);
+    int32_t min, max;
+    store_clamp(n, &min, &max);
+    TosaDims dims = tosa_dims(t, tensor);
+    if (min > -128 || max < 127)
+        tensor = tosa_add(t, TOSA_CLAMP, &(TosaAttributes){.min = (int8_t)min, .max = (int8_t)max},
+                          1, &tensor, TOSA_INT8, &dims);
+    if (epilogue && node_is(epilogue, "corten::table")) {
+        int8_t entry[TABLE_ENTRIES];
+        int count = table_fill(t->c, epilogue, n->out[0]->grid, result->grid, entry);
+        if (count != 256)
+            fatal(t->c, DIAG_MODEL, &epilogue->loc, "a table of %d entries; TOSA has 256", count);
+        tensor = tosa_lookup(t, tensor, entry);
+    }
+    type_of(t, result);
+    t->of_value[result->id] = tensor;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+/* The archive's name of an input or output, unless another tensor has it. */
+static void rename_tensor(Tosa *t, int tensor, const char *name) {
+    bool taken = !name;
+    for (int i = 0; i < t->p.tensor_count && !taken; i++)
+        taken = i != tensor && strcmp(t->p.tensor[i].name, name) == 0;
+    if (!taken)
+        t->p.tensor[tensor].name = name;
+}
+
+static void write_inputs(Tosa *t) {
+    Graph *g = t->g;
+    t->p.input = NEW_ARRAY(t->c, int, g->input_count + 1);
+    for (int i = 0; i < g->input_count; i++) {
+        if (g->input[i].kind != ARG_VALUE)
+            continue;
+        const Value *v = g->input[i].u.value;
+        TosaDims dims = tosa_dims_of(v);
+        t->of_value[v->id] = tensor_new(t, v->name, type_of(t, v), &dims);
+        t->p.input[t->p.input_count++] = t->of_value[v->id];
+        rename_tensor(t, t->of_value[v->id], g->input_name ? g->input_name[i] : NULL);
+    }
+}
+
+/* A copy of what is an input, a constant or an output already. */
+static int own_tensor(Tosa *t, int tensor) {
+    bool shared = t->p.tensor[tensor].data != NULL;
+    for (int i = 0; i < t->p.input_count; i++)
+        shared |= t->p.input[i] == tensor;
+    for (int i = 0; i < t->p.output_count; i++)
+        shared |= t->p.output[i] == tensor;
+    TosaDims dims = tosa_dims(t, tensor);
+    return shared ? tosa_add(t, TOSA_IDENTITY, NULL, 1, &tensor, t->p.tensor[tensor].type, &dims)
+                  : tensor;
+}
+
+static void write_output(Tosa *t, int i) {
+    int tensor = own_tensor(t, tosa_value(t, t->g->output[i].u.value));
+    t->p.output[t->p.output_count++] = tensor;
+    rename_tensor(t, tensor, t->g->output_name ? t->g->output_name[i] : NULL);
+}
+
+static void write_outputs(Tosa *t) {
+    Graph *g = t->g;
+    t->p.output = NEW_ARRAY(t->c, int, g->output_count + 1);
+    for (int i = 0; i < g->output_count; i++)
+        if (g->output[i].kind == ARG_VALUE)
+            write_output(t, i);
+}
+
+static void write_nodes(Tosa *t) {
+    for (Node *n = t->g->first; n; n = n->next) {
+        if (n->fused)
+            continue; /* its producer's store has it */
+        t->node = n;
+        int errors = diag_error_count(t->c);
+        if (!tosa_node(t, n)) {
+            if (diag_error_count(t->c) == errors)
+                diag_error(t->c, DIAG_MODEL, &n->loc, "%s has no form in TOSA's integer profile",
+                           op_schema(n->op)->name);
+            TosaDims dims = tosa_dims_of(node_result(n)); /* so that others are found too */
+            for (int k = 0; k < n->out_count; k++)
+                t->of_value[n->out[k]->id] = tensor_new(t, NULL, TOSA_INT8, &dims);
+            t->of_value[node_result(n)->id] = tensor_new(t, NULL, TOSA_INT8, &dims);
+        }
+    }
+    t->node = NULL;
+}
+
+void emit_tosa(C *c, Graph *g, FileSet *out) {
+    Tosa t = {.c = c, .g = g, .p = {.name = g->name}};
+    t.of_value = NEW_ARRAY(c, int, g->value_count + 1);
+    for (int i = 0; i < g->value_count; i++)
+        t.of_value[i] = -1;
+    if (g->state_count > 0)
+        diag_error(c, DIAG_MODEL, NULL, "state %s: TOSA programs of Corten have none",
+                   g->state[0].fqn);
+    write_inputs(&t);
+    write_nodes(&t);
+    diag_stop_if_errors(c);
+    write_outputs(&t);
+    size_t bytes = 0;
+    void *data = tosa_serialize(&t.p, &bytes);
+    if (!data)
+        fatal(c, DIAG_MODEL, NULL, "out of memory for the TOSA file");
+    fileset_add(c, out, c_format(c, "%s.tosa", g->name), data, bytes);
+    free(data);
+}

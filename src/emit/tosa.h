@@ -1,0 +1,50 @@
+/* What the writers of a TOSA program's operators share. */
+#ifndef CORTEN_TOSA_H
+#define CORTEN_TOSA_H
+
+#include "emit/emit.h"
+#include "emit/tosa_file.h"
+
+typedef struct {
+    C *c;
+    Graph *g;
+    const Node *node; /* the one that is being written */
+    TosaProgram p;
+    int *of_value; /* by value id: its tensor, in the order of the value's memory; -1: none yet */
+} Tosa;
+
+typedef struct { /* of a tensor, in the order of memory */
+    int rank;
+    int64_t dim[MAX_RANK];
+} TosaDims;
+
+/* An operator; returns the tensor that it gives. */
+int tosa_add(Tosa *t, TosaKind kind, const TosaAttributes *a, int in_count, const int *in,
+             TosaType type, const TosaDims *dims);
+int tosa_const(Tosa *t, TosaType type, const TosaDims *dims, const void *data);
+int tosa_number(Tosa *t, TosaType type, int32_t value); /* of one element */
+int tosa_shape(Tosa *t, int count, const int64_t *value);
+int tosa_reshape(Tosa *t, int tensor, const TosaDims *dims);
+int tosa_transpose(Tosa *t, int tensor, const int32_t *perm);
+TosaDims tosa_dims(const Tosa *t, int tensor);
+TosaDims tosa_dims_of(const Value *v);
+
+/* (q - in_zero) * multiplier * 2^(shift - 31) + out_zero, rounded as ctn_requantize does, saturated
+ * to the type; one factor, or one for each index of the last dim. */
+int tosa_rescale(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t out_zero, int count,
+                 const int32_t *multiplier, const int32_t *shift);
+int tosa_rescale_by(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t out_zero,
+                    double factor);
+
+/* The tensor of a value, in the order of its memory or in another. */
+int tosa_value(Tosa *t, const Value *v);
+int tosa_value_in(Tosa *t, const Value *v, const int8_t *order);
+/* n's first output, before what is fused into its store: that is added, and gives n's result. */
+void tosa_store(Tosa *t, const Node *n, int tensor);
+int tosa_lookup(Tosa *t, int tensor, const int8_t entry[256]);
+bool grids_equal(const Value *a, const Value *b);
+
+/* Writes n, whose operands are written; false: it has no form here. */
+bool tosa_node(Tosa *t, Node *n);
+
+#endif

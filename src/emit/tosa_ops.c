@@ -1,0 +1,677 @@
+/* The operators of a quantized graph in TOSA's: one function for each core row, in the arithmetic
+ * of docs/numerics.md. Data movement is written by what it does, as it is lowered. */
+#include "emit/tosa.h"
+#include "lower/movement.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_int8(const Value *v) {
+    return v && v->grid && value_storage(v) == DT_I8 && v->grid->bits == 8;
+}
+
+/* Scaling that keeps the number: 2^30 * 2^(1 - 31). */
+static int widened(Tosa *t, int tensor, int32_t zero_point) {
+    int32_t multiplier = 1 << 30, shift = 1;
+    return tosa_rescale(t, tensor, TOSA_INT32, zero_point, 0, 1, &multiplier, &shift);
+}
+
+static int pair(Tosa *t, TosaKind kind, int a, int b, const TosaDims *dims) {
+    return tosa_add(t, kind, NULL, 2, (int[]){a, b}, TOSA_INT32, dims);
+}
+
+/* The tensor's dims with ones in front, for operators that want equal ranks. */
+static int ranked(Tosa *t, int tensor, int rank) {
+    TosaDims own = tosa_dims(t, tensor), dims = {rank, {0}};
+    for (int d = 0; d < rank; d++)
+        dims.dim[d] = d < rank - own.rank ? 1 : own.dim[d - (rank - own.rank)];
+    return tosa_reshape(t, tensor, &dims);
+}
+
+/* ---- convolutions and linear layers -------------------------------------------------------- */
+
+/* int32 sums of a layer with constant weights on the grid of its output; `tensor` is [.., out_c].
+ */
+static int requantized(Tosa *t, const Node *n, int tensor, int64_t channels) {
+    const Value *w = node_in(n, "weight"), *x = node_operand(n, 0);
+    int32_t *multiplier = NEW_ARRAY(t->c, int32_t, channels);
+    int32_t *shift = NEW_ARRAY(t->c, int32_t, channels);
+    double factor = value_scale(x) / value_scale(n->out[0]);
+    for (int k = 0; k < w->grid->part_count; k++) {
+        const Part *p = &w->grid->part[k];
+        int64_t start = p->axis < 0 ? 0 : p->start, stop = p->axis < 0 ? channels : p->stop;
+        for (int64_t i = start; i < stop && i < channels; i++)
+            multiplier_from(factor * p->scale, &multiplier[i], &shift[i]);
+    }
+    return tosa_rescale(t, tensor, TOSA_INT8, 0, value_zero_point(n->out[0]), (int)channels,
+                        multiplier, shift);
+}
+
+static bool layer_fits(const Node *n) {
+    const Value *w = node_in(n, "weight"), *bias = node_in(n, "bias");
+    return is_int8(node_operand(n, 0)) && is_int8(n->out[0]) && is_int8(w) && w->constant &&
+           (!bias || bias->constant);
+}
+
+static int bias_of(Tosa *t, const Node *n, int64_t channels) {
+    const Value *bias = node_in(n, "bias");
+    const int32_t *data = bias ? bias->constant->data : NEW_ARRAY(t->c, int32_t, channels);
+    return tosa_const(t, TOSA_INT32, &(TosaDims){1, {channels}}, data);
+}
+
+typedef struct {
+    int64_t in_c, out_c, groups, depth; /* depth: input channels of a group */
+    int64_t kernel[2], stride[2], side[4], dilation[2], in[2], out[2];
+} Window;
+
+static Window window_of(const Node *n) {
+    const Value *x = node_operand(n, 0), *w = node_in(n, "weight"), *y = n->out[0];
+    Window k = {.in_c = x->type.dim[1],
+                .out_c = w->type.dim[0],
+                .depth = w->type.dim[1],
+                .groups = node_int(n, "groups")};
+    int axes = w->type.rank - 2; /* one spatial dim is two with a height of one */
+    k.kernel[0] = k.in[0] = k.out[0] = 1;
+    for (int a = 0; a < axes; a++) {
+        k.kernel[2 - axes + a] = w->type.dim[2 + a];
+        k.in[2 - axes + a] = x->type.dim[2 + a];
+        k.out[2 - axes + a] = y->type.dim[2 + a];
+    }
+    node_ints(n, "stride", k.stride, 2);
+    node_ints(n, "padding", k.side, 4);
+    node_ints(n, "dilation", k.dilation, 2);
+    return k;
+}
+
+/* Weights [o][i][taps] as [o][taps][i], or as [taps][o] with one channel a group. */
+static int weights_of(Tosa *t, const Node *n, const Window *k, bool depthwise) {
+    const int8_t *from = node_in(n, "weight")->constant->data;
+    int64_t taps = k->kernel[0] * k->kernel[1];
+    int8_t *to = c_alloc(t->c, (size_t)(k->out_c * k->depth * taps));
+    for (int64_t o = 0; o < k->out_c; o++)
+        for (int64_t i = 0; i < k->depth; i++)
+            for (int64_t p = 0; p < taps; p++)
+                to[depthwise ? p * k->out_c + o : (o * taps + p) * k->depth + i] =
+                    from[(o * k->depth + i) * taps + p];
+    TosaDims dims = {4, {k->out_c, k->kernel[0], k->kernel[1], k->depth}};
+    if (depthwise)
+        dims = (TosaDims){4, {k->kernel[0], k->kernel[1], k->in_c, k->out_c / k->in_c}};
+    return tosa_const(t, TOSA_INT8, &dims, to);
+}
+
+/* The value as N, height, width, C. */
+static int image_of(Tosa *t, const Value *v) {
+    static const int8_t two[MAX_RANK] = {0, 2, 3, 1}, one[MAX_RANK] = {0, 2, 1};
+    int tensor = tosa_value_in(t, v, v->type.rank == 4 ? two : one);
+    TosaDims d = tosa_dims(t, tensor);
+    if (d.rank == 4)
+        return tensor;
+    return tosa_reshape(t, tensor, &(TosaDims){4, {d.dim[0], 1, d.dim[1], d.dim[2]}});
+}
+
+/* And back into the order and rank of n's output. */
+static int image_back(Tosa *t, const Node *n, int tensor) {
+    static const int8_t two[MAX_RANK] = {0, 2, 3, 1}, one[MAX_RANK] = {0, 2, 1};
+    const Value *v = n->out[0];
+    const int8_t *order = v->type.rank == 4 ? two : one;
+    TosaDims dims = {v->type.rank, {0}};
+    int32_t perm[MAX_RANK];
+    for (int k = 0; k < v->type.rank; k++) {
+        dims.dim[k] = v->type.dim[order[k]];
+        for (int j = 0; j < v->type.rank; j++)
+            if (order[j] == v->order[k])
+                perm[k] = j;
+    }
+    return tosa_transpose(t, tosa_reshape(t, tensor, &dims), perm);
+}
+
+/* TOSA wants windows that end where the padded image does: less padding at the end, and rows and
+ * columns that no window reaches taken off. */
+static int end_exactly(Tosa *t, int tensor, const Window *k, int32_t pad[4]) {
+    TosaDims dims = tosa_dims(t, tensor);
+    bool cut = false;
+    for (int a = 0; a < 2; a++) {
+        int64_t reach = (k->out[a] - 1) * k->stride[a] + (k->kernel[a] - 1) * k->dilation[a] + 1;
+        int64_t end = reach - k->side[2 * a] - k->in[a];
+        pad[2 * a] = (int32_t)k->side[2 * a];
+        pad[2 * a + 1] = (int32_t)(end > 0 ? end : 0);
+        if (end < 0)
+            dims.dim[1 + a] += end;
+        cut = cut || end < 0;
+    }
+    if (!cut)
+        return tensor;
+    const int64_t start[4] = {0};
+    int in[] = {tensor, tosa_shape(t, 4, start), tosa_shape(t, 4, dims.dim)};
+    return tosa_add(t, TOSA_SLICE, NULL, 3, in, t->p.tensor[tensor].type, &dims);
+}
+
+static bool write_conv(Tosa *t, Node *n) {
+    Window k = window_of(n);
+    bool depthwise = k.groups == k.in_c && k.groups > 1;
+    if (!layer_fits(n) || (k.groups > 1 && !depthwise))
+        return false;
+    TosaAttributes a = {0};
+    for (int i = 0; i < 2; i++) {
+        a.stride[i] = (int32_t)k.stride[i];
+        a.dilation[i] = (int32_t)k.dilation[i];
+    }
+    int image = end_exactly(t, image_of(t, node_operand(n, 0)), &k, a.pad);
+    int in[] = {image, weights_of(t, n, &k, depthwise), bias_of(t, n, k.out_c),
+                tosa_number(t, TOSA_INT8, value_zero_point(node_operand(n, 0))),
+                tosa_number(t, TOSA_INT8, 0)};
+    TosaDims dims = {4, {tosa_dims(t, image).dim[0], k.out[0], k.out[1], k.out_c}};
+    int sums =
+        tosa_add(t, depthwise ? TOSA_DEPTHWISE_CONV2D : TOSA_CONV2D, &a, 5, in, TOSA_INT32, &dims);
+    tosa_store(t, n, image_back(t, n, requantized(t, n, sums, k.out_c)));
+    return true;
+}
+
+static bool write_conv_transpose(Tosa *t, Node *n) {
+    Window k = window_of(n);
+    if (!layer_fits(n) || k.groups > 1 || k.dilation[0] > 1 || k.dilation[1] > 1)
+        return false;
+    TosaAttributes a = {0};
+    for (int i = 0; i < 2; i++) {
+        a.stride[i] = (int32_t)k.stride[i];
+        a.pad[2 * i] = (int32_t)-k.side[2 * i];
+        int64_t whole = (k.in[i] - 1) * k.stride[i] + k.kernel[i];
+        a.pad[2 * i + 1] = (int32_t)(k.out[i] - whole + k.side[2 * i]);
+        if (-a.pad[2 * i] >= k.kernel[i] || -a.pad[2 * i + 1] >= k.kernel[i])
+            return false;
+    }
+    int image = image_of(t, node_operand(n, 0));
+    int in[] = {image, weights_of(t, n, &k, false), bias_of(t, n, k.out_c),
+                tosa_number(t, TOSA_INT8, value_zero_point(node_operand(n, 0))),
+                tosa_number(t, TOSA_INT8, 0)};
+    TosaDims dims = {4, {tosa_dims(t, image).dim[0], k.out[0], k.out[1], k.out_c}};
+    int sums = tosa_add(t, TOSA_TRANSPOSE_CONV2D, &a, 5, in, TOSA_INT32, &dims);
+    tosa_store(t, n, image_back(t, n, requantized(t, n, sums, k.out_c)));
+    return true;
+}
+
+/* A linear layer is a convolution of one pixel. */
+static bool write_linear(Tosa *t, Node *n) {
+    const Value *x = node_operand(n, 0), *w = node_in(n, "weight"), *y = n->out[0];
+    if (!layer_fits(n))
+        return false;
+    int64_t depth = w->type.dim[1], channels = w->type.dim[0];
+    int64_t rows = dims_count(x->type.rank - 1, x->type.dim);
+    int8_t logical[MAX_RANK];
+    for (int d = 0; d < MAX_RANK; d++)
+        logical[d] = (int8_t)d;
+    TosaAttributes a = {.stride = {1, 1}, .dilation = {1, 1}};
+    int pixels = tosa_reshape(t, tosa_value_in(t, x, logical), &(TosaDims){4, {rows, 1, 1, depth}});
+    int weights =
+        tosa_const(t, TOSA_INT8, &(TosaDims){4, {channels, 1, 1, depth}}, w->constant->data);
+    int in[] = {pixels, weights, bias_of(t, n, channels),
+                tosa_number(t, TOSA_INT8, value_zero_point(x)), tosa_number(t, TOSA_INT8, 0)};
+    int sums =
+        tosa_add(t, TOSA_CONV2D, &a, 5, in, TOSA_INT32, &(TosaDims){4, {rows, 1, 1, channels}});
+    TosaDims dims = {y->type.rank, {0}};
+    memcpy(dims.dim, y->type.dim, sizeof dims.dim);
+    int32_t perm[MAX_RANK];
+    for (int d = 0; d < MAX_RANK; d++)
+        perm[d] = y->order[d];
+    int out = tosa_reshape(t, requantized(t, n, sums, channels), &dims);
+    tosa_store(t, n, tosa_transpose(t, out, perm));
+    return true;
+}
+
+/* ---- pointwise ----------------------------------------------------------------------------- */
+
+/* Operand k in the order and, but for broadcasting, the rank of n's output. */
+static int operand(Tosa *t, const Node *n, int k) {
+    const Value *v = node_operand(n, k), *y = n->out[0];
+    int8_t order[MAX_RANK];
+    int count = 0, missing = y->type.rank - v->type.rank;
+    for (int i = 0; i < y->type.rank; i++)
+        if (y->order[i] >= missing)
+            order[count++] = (int8_t)(y->order[i] - missing);
+    int tensor = tosa_value_in(t, v, order);
+    TosaDims own = tosa_dims(t, tensor), dims = {y->type.rank, {0}};
+    for (int i = 0, j = 0; i < y->type.rank; i++)
+        dims.dim[i] = y->order[i] >= missing ? own.dim[j++] : 1;
+    return tosa_reshape(t, tensor, &dims);
+}
+
+static bool operands_fit(const Node *n) {
+    return node_operand_count(n) == 2 && is_int8(node_operand(n, 0)) &&
+           is_int8(node_operand(n, 1)) && is_int8(n->out[0]);
+}
+
+enum { ADD_SHIFT = 20 };
+
+/* On the grid of n's output; a factor that is too large for TOSA or the kernel is held as the
+ * kernel holds it. */
+static int stored(Tosa *t, const Node *n, int tensor, double factor, int32_t most) {
+    int32_t multiplier, shift;
+    multiplier_from(factor, &multiplier, &shift);
+    shift = shift > most ? most : shift;
+    return tosa_rescale(t, tensor, TOSA_INT8, 0, value_zero_point(n->out[0]), 1, &multiplier,
+                        &shift);
+}
+
+/* (q - zero_point) * 2^20, negated if the factor is, then on the common scale. */
+static int addend(Tosa *t, const Node *n, int k, double factor) {
+    int32_t multiplier = 1 << 30, shift = ADD_SHIFT + 1;
+    int wide = tosa_rescale(t, operand(t, n, k), TOSA_INT32, value_zero_point(node_operand(n, k)),
+                            0, 1, &multiplier, &shift);
+    TosaDims dims = tosa_dims(t, wide);
+    if (factor < 0)
+        wide = pair(t, TOSA_SUB, ranked(t, tosa_number(t, TOSA_INT32, 0), dims.rank), wide, &dims);
+    return tosa_rescale_by(t, wide, TOSA_INT32, 0, 0, fabs(factor));
+}
+
+/* factor_a * a + factor_b * b */
+static bool write_sum(Tosa *t, Node *n, double factor_a, double factor_b) {
+    if (!operands_fit(n))
+        return false;
+    double a = factor_a * value_scale(node_operand(n, 0));
+    double b = factor_b * value_scale(node_operand(n, 1));
+    double common = 2 * fmax(fabs(a), fabs(b));
+    TosaDims dims = tosa_dims_of(n->out[0]);
+    int sum = pair(t, TOSA_ADD, addend(t, n, 0, a / common), addend(t, n, 1, b / common), &dims);
+    double factor = ldexp(common / value_scale(n->out[0]), -ADD_SHIFT);
+    tosa_store(t, n, stored(t, n, sum, factor, 1));
+    return true;
+}
+
+static bool write_add(Tosa *t, Node *n) {
+    return write_sum(t, n, 1, node_double(n, "alpha"));
+}
+
+static bool write_sub(Tosa *t, Node *n) {
+    return write_sum(t, n, 1, -node_double(n, "alpha"));
+}
+
+static bool write_mul(Tosa *t, Node *n) {
+    if (!operands_fit(n))
+        return false;
+    const Value *a = node_operand(n, 0), *b = node_operand(n, 1), *y = n->out[0];
+    TosaDims dims = tosa_dims_of(y);
+    int in[] = {widened(t, operand(t, n, 0), value_zero_point(a)),
+                widened(t, operand(t, n, 1), value_zero_point(b)), tosa_number(t, TOSA_INT8, 0)};
+    int product = tosa_add(t, TOSA_MUL, NULL, 3, in, TOSA_INT32, &dims);
+    double factor = value_scale(a) * value_scale(b) / value_scale(y);
+    tosa_store(t, n, stored(t, n, product, factor, 15));
+    return true;
+}
+
+static bool write_table(Tosa *t, Node *n) {
+    const Value *x = node_operand(n, 0), *y = n->out[0];
+    int8_t entry[TABLE_ENTRIES];
+    if (!is_int8(x) || !is_int8(y) || table_fill(t->c, n, x->grid, y->grid, entry) != 256)
+        return false;
+    tosa_store(t, n, tosa_lookup(t, operand(t, n, 0), entry));
+    return true;
+}
+
+/* ---- pools and reductions ------------------------------------------------------------------ */
+
+static bool pool_window(const Node *n, Window *k) {
+    const Value *x = node_operand(n, 0), *y = n->out[0];
+    if (x->type.rank != 4 || !is_int8(x) || !is_int8(y))
+        return false;
+    *k = (Window){.in_c = x->type.dim[1], .out_c = x->type.dim[1], .dilation = {1, 1}};
+    node_ints(n, "kernel_size", k->kernel, 2);
+    node_ints(n, "stride", k->stride, 2);
+    node_ints(n, "padding", k->side, 4);
+    if (node_takes(n, "dilation"))
+        node_ints(n, "dilation", k->dilation, 2);
+    for (int a = 0; a < 2; a++) {
+        k->in[a] = x->type.dim[2 + a];
+        k->out[a] = y->type.dim[2 + a];
+    }
+    return true;
+}
+
+static bool write_max_pool(Tosa *t, Node *n) {
+    Window k;
+    if (!pool_window(n, &k) || k.dilation[0] > 1 || k.dilation[1] > 1 ||
+        !grids_equal(node_operand(n, 0), n->out[0]))
+        return false;
+    TosaAttributes a = {0};
+    for (int i = 0; i < 2; i++) {
+        a.kernel[i] = (int32_t)k.kernel[i];
+        a.stride[i] = (int32_t)k.stride[i];
+    }
+    int image = end_exactly(t, image_of(t, node_operand(n, 0)), &k, a.pad);
+    TosaDims dims = {4, {tosa_dims(t, image).dim[0], k.out[0], k.out[1], k.out_c}};
+    int out = tosa_add(t, TOSA_MAX_POOL2D, &a, 1, &image, TOSA_INT8, &dims);
+    tosa_store(t, n, image_back(t, n, out));
+    return true;
+}
+
+enum { MEAN_STEPS = 64 };
+
+/* TOSA's own average rounds differently: here sums, in steps of 1/64 so that the first of the two
+ * roundings cannot reach the next half, divided half away from zero. Windows of one size only. */
+static bool write_avg_pool(Tosa *t, Node *n) {
+    Window k;
+    const Value *x = node_operand(n, 0), *y = n->out[0];
+    if (!pool_window(n, &k))
+        return false;
+    bool padded = k.side[0] || k.side[1] || k.side[2] || k.side[3];
+    int64_t taps = k.kernel[0] * k.kernel[1];
+    for (int a = 0; a < 2; a++)
+        if (padded || (k.out[a] - 1) * k.stride[a] + k.kernel[a] > k.in[a])
+            return false;
+    int8_t *ones = c_alloc(t->c, (size_t)(taps * k.in_c));
+    memset(ones, MEAN_STEPS, (size_t)(taps * k.in_c));
+    TosaAttributes a = {.stride = {(int32_t)k.stride[0], (int32_t)k.stride[1]}, .dilation = {1, 1}};
+    int image = end_exactly(t, image_of(t, x), &k, a.pad);
+    bool same = grids_equal(x, y);
+    int in[] = {
+        image,
+        tosa_const(t, TOSA_INT8, &(TosaDims){4, {k.kernel[0], k.kernel[1], k.in_c, 1}}, ones),
+        tosa_const(t, TOSA_INT32, &(TosaDims){1, {k.in_c}}, NEW_ARRAY(t->c, int32_t, k.in_c)),
+        tosa_number(t, TOSA_INT8, same ? 0 : value_zero_point(x)), tosa_number(t, TOSA_INT8, 0)};
+    TosaDims dims = {4, {tosa_dims(t, image).dim[0], k.out[0], k.out[1], k.out_c}};
+    int sums = tosa_add(t, TOSA_DEPTHWISE_CONV2D, &a, 5, in, TOSA_INT32, &dims);
+    double divided = 1.0 / (double)(taps * MEAN_STEPS);
+    int mean = same ? tosa_rescale_by(t, sums, TOSA_INT8, 0, 0, divided)
+                    : tosa_rescale_by(t, tosa_rescale_by(t, sums, TOSA_INT32, 0, 0, 256 * divided),
+                                      TOSA_INT8, 0, value_zero_point(y),
+                                      value_scale(x) / value_scale(y) / 256);
+    tosa_store(t, n, image_back(t, n, mean));
+    return true;
+}
+
+/* Reduces the dims that n names, one after the other; the tensor keeps them with a size of one. */
+static int reduced(Tosa *t, const Node *n, TosaKind kind, int tensor, TosaType type) {
+    const Value *x = node_operand(n, 0);
+    int64_t dim[MAX_RANK];
+    int count = node_ints(n, "dim", dim, MAX_RANK);
+    TosaDims dims = tosa_dims(t, tensor);
+    for (int i = 0; i < (count ? count : x->type.rank); i++) {
+        int wanted = count ? dim_wrap(t->c, n, dim[i], x->type.rank) : i;
+        TosaAttributes a = {0};
+        for (int p = 0; p < x->type.rank; p++)
+            if (x->order[p] == wanted)
+                a.axis = p;
+        if (dims.dim[a.axis] == 1)
+            continue;
+        dims.dim[a.axis] = 1;
+        tensor = tosa_add(t, kind, &a, 1, &tensor, type, &dims);
+    }
+    return tensor;
+}
+
+/* From x's order with ones to the order of n's output. */
+static int reduced_back(Tosa *t, const Node *n, int tensor) {
+    const Value *x = node_operand(n, 0), *y = n->out[0];
+    int32_t perm[MAX_RANK];
+    for (int d = 0; d < x->type.rank; d++)
+        for (int p = 0; p < x->type.rank; p++)
+            if (x->order[p] == (y->type.rank == x->type.rank ? y->order[d] : d))
+                perm[d] = p;
+    int logical = tosa_transpose(t, tensor, perm);
+    if (y->type.rank == x->type.rank)
+        return logical;
+    TosaDims dims = {y->type.rank, {0}};
+    memcpy(dims.dim, y->type.dim, sizeof dims.dim);
+    int32_t order[MAX_RANK];
+    for (int d = 0; d < y->type.rank; d++)
+        order[d] = y->order[d];
+    return tosa_transpose(t, tosa_reshape(t, logical, &dims), order);
+}
+
+static bool write_reduce_sum(Tosa *t, Node *n) {
+    const Value *x = node_operand(n, 0), *y = n->out[0];
+    if (!is_int8(x) || !is_int8(y))
+        return false;
+    int sum = reduced(t, n, TOSA_REDUCE_SUM, widened(t, tosa_value(t, x), value_zero_point(x)),
+                      TOSA_INT32);
+    double factor = node_double(n, "factor") * value_scale(x) / value_scale(y);
+    sum = tosa_rescale_by(t, sum, TOSA_INT8, 0, value_zero_point(y), factor);
+    tosa_store(t, n, reduced_back(t, n, sum));
+    return true;
+}
+
+static bool write_reduce_max(Tosa *t, Node *n) {
+    const Value *x = node_operand(n, 0), *y = n->out[0];
+    if (!is_int8(x) || !is_int8(y) || node_bool(n, "minimum") || !grids_equal(x, y))
+        return false;
+    int most = reduced(t, n, TOSA_REDUCE_MAX, tosa_value(t, x), TOSA_INT8);
+    tosa_store(t, n, reduced_back(t, n, most));
+    return true;
+}
+
+/* ---- softmax ------------------------------------------------------------------------------- */
+
+/* e^(scale * (q - max)) by a table of 16 bits, whose sum divides. arm_softmax_s8 has other
+ * roundings of its own; results are within a step of its. The table's index has seven bits of
+ * fraction, which are zero, and its result seven more, which are taken off. */
+static bool write_softmax(Tosa *t, Node *n) {
+    const Value *x = node_operand(n, 0), *y = n->out[0];
+    int dim = dim_wrap(t->c, n, node_int(n, "dim"), x->type.rank), axis = 0;
+    if (!is_int8(x) || !is_int8(y) || node_has(n, "mask") || value_scale(y) != 1.0 / 256 ||
+        value_zero_point(y) != -128 || x->type.dim[dim] > 512)
+        return false;
+    int tensor = tosa_value_in(t, x, y->order);
+    for (int p = 0; p < y->type.rank; p++)
+        axis = y->order[p] == dim ? p : axis;
+    TosaDims dims = tosa_dims(t, tensor), single = dims;
+    single.dim[axis] = 1;
+    TosaAttributes along = {.axis = axis};
+    int most = tosa_add(t, TOSA_REDUCE_MAX, &along, 1, &tensor, TOSA_INT8, &single);
+    int below = pair(t, TOSA_SUB, widened(t, tensor, 0), widened(t, most, 0), &dims);
+    int index = tosa_rescale_by(t, below, TOSA_INT16, 0, 0, 128);
+    int16_t entry[513] = {0};
+    for (int i = 0; i < 513; i++) {
+        double e = round(32767 * exp(value_scale(x) * node_double(n, "beta") * (i - 256)));
+        entry[i] = (int16_t)(i > 256 ? 32767 : e);
+    }
+    int in[] = {index, tosa_const(t, TOSA_INT16, &(TosaDims){1, {513}}, entry)};
+    int power = tosa_add(t, TOSA_TABLE, NULL, 2, in, TOSA_INT32, &dims);
+    int seven = ranked(t, tosa_number(t, TOSA_INT32, 7), dims.rank);
+    power = pair(t, TOSA_ARITHMETIC_RIGHT_SHIFT, power, seven, &dims);
+    int sum = tosa_add(t, TOSA_REDUCE_SUM, &along, 1, &power, TOSA_INT32, &single);
+    int half = pair(t, TOSA_ARITHMETIC_RIGHT_SHIFT, sum,
+                    ranked(t, tosa_number(t, TOSA_INT32, 1), dims.rank), &single);
+    int scaled = tosa_rescale_by(t, power, TOSA_INT32, 0, 0, 256);
+    int quotient = pair(t, TOSA_INTDIV, pair(t, TOSA_ADD, scaled, half, &dims), sum, &dims);
+    tosa_store(t, n, tosa_rescale_by(t, quotient, TOSA_INT8, 0, -128, 1));
+    return true;
+}
+
+/* ---- data movement ------------------------------------------------------------------------- */
+
+typedef struct { /* a loop over memory: of the input by steps of `in` */
+    int64_t count, in;
+} Step;
+
+/* The movement as loops over the output's memory, outermost first; -1: not affine. */
+static int steps_of(const Movement *m, const Value *out, Step step[MAX_RANK * MAX_PIECES]) {
+    int count = 0;
+    for (int k = 0; k < out->type.rank; k++) {
+        int d = out->order[k];
+        if (m->piece_count[d] < 0)
+            return -1;
+        for (int p = m->piece_count[d] - 1; p >= 0; p--)
+            step[count++] = (Step){m->piece[d][p].count, m->piece[d][p].stride};
+    }
+    return count;
+}
+
+/* Every element of the input once, in another order: a reshape, a transpose and a reshape. */
+static int permuted(Tosa *t, int tensor, int64_t elements, const Step *step, int count) {
+    int32_t place[MAX_RANK], perm[MAX_RANK]; /* of the loops by their step in the input, falling */
+    if (count > MAX_RANK)
+        return -1;
+    for (int i = 0; i < count; i++)
+        place[i] = i;
+    for (int i = 1; i < count; i++)
+        for (int j = i; j > 0 && step[place[j - 1]].in < step[place[j]].in; j--) {
+            int32_t swap = place[j];
+            place[j] = place[j - 1];
+            place[j - 1] = swap;
+        }
+    TosaDims dims = {count, {0}};
+    int64_t dense = 1;
+    for (int i = count - 1; i >= 0; i--) {
+        if (step[place[i]].in != dense)
+            return -1;
+        dense *= step[place[i]].count;
+        dims.dim[i] = step[place[i]].count;
+        perm[place[i]] = i;
+    }
+    if (dense != elements)
+        return -1;
+    return count == 0 ? tensor : tosa_transpose(t, tosa_reshape(t, tensor, &dims), perm);
+}
+
+/* Zeros, or another number, around the whole input, if that is what the movement is. */
+static int padded(Tosa *t, const Node *n, const Movement *m, int tensor, const TosaDims *to) {
+    const Value *x = node_operand(n, 0), *y = n->out[0];
+    int64_t side[2 * MAX_RANK];
+    if (x->type.rank != y->type.rank)
+        return -1;
+    for (int k = 0; k < y->type.rank; k++) {
+        int d = y->order[k];
+        side[2 * k] = m->start[d];
+        side[2 * k + 1] = y->type.dim[d] - m->stop[d];
+        bool whole = m->stop[d] - m->start[d] == x->type.dim[d] && x->order[k] == d;
+        if (!whole || m->piece_count[d] < 0)
+            return -1;
+    }
+    Step step[MAX_RANK * MAX_PIECES];
+    int64_t dense = 1;
+    for (int i = steps_of(m, y, step) - 1; i >= 0; i--) {
+        if (step[i].in != dense)
+            return -1;
+        dense *= step[i].count;
+    }
+    double q = m->fill_value / value_scale(y) + value_zero_point(y);
+    int32_t fill = (int32_t)nearbyint(fmax(-128, fmin(127, q)));
+    int in[] = {tensor, tosa_shape(t, 2 * y->type.rank, side), tosa_number(t, TOSA_INT8, fill)};
+    return tosa_add(t, TOSA_PAD, NULL, 3, in, TOSA_INT8, to);
+}
+
+/* At worst each element by its number. */
+static int gathered(Tosa *t, const Movement *m, const Value *y, int tensor, int64_t elements) {
+    int64_t count = type_count(&y->type), stride[MAX_RANK], index[MAX_RANK] = {0}, at = 0;
+    int32_t *number = NEW_ARRAY(t->c, int32_t, count);
+    value_strides(y, stride);
+    for (int64_t i = 0; i < count; i++) { /* from logical order to that of memory */
+        number[at] = m->number[i];
+        for (int d = y->type.rank - 1; d >= 0; d--) {
+            at += stride[d];
+            if (++index[d] < y->type.dim[d])
+                break;
+            at -= stride[d] * y->type.dim[d];
+            index[d] = 0;
+        }
+    }
+    int in[] = {tosa_reshape(t, tensor, &(TosaDims){3, {1, elements, 1}}),
+                tosa_const(t, TOSA_INT32, &(TosaDims){2, {1, count}}, number)};
+    return tosa_add(t, TOSA_GATHER, NULL, 2, in, TOSA_INT8, &(TosaDims){3, {1, count, 1}});
+}
+
+static int moved(Tosa *t, Node *n, int k) {
+    Value *x = node_operand(n, 0), *y = n->out[k];
+    TosaDims to = tosa_dims_of(y);
+    Movement m = movement_find(t->c, t->g, n, k);
+    int tensor = tosa_value(t, x);
+    int64_t elements = type_count(&x->type);
+    if (m.has_fill)
+        return m.boxed && m.separable ? padded(t, n, &m, tensor, &to) : -1;
+    Step step[MAX_RANK * MAX_PIECES];
+    int count = m.separable && m.base == 0 ? steps_of(&m, y, step) : -1;
+    int out = count >= 0 ? permuted(t, tensor, elements, step, count) : -1;
+    return tosa_reshape(t, out >= 0 ? out : gathered(t, &m, y, tensor, elements), &to);
+}
+
+static bool write_movement(Tosa *t, Node *n) {
+    for (int k = 0; k < n->out_count; k++) {
+        const Value *x = node_operand(n, 0), *y = n->out[k];
+        if (y->user_count + y->output_count == 0)
+            continue;
+        if (!is_int8(x) || !is_int8(y))
+            return false;
+        int tensor = moved(t, n, k);
+        if (tensor < 0)
+            return false;
+        if (!grids_equal(x, y)) {
+            int8_t entry[256];
+            table_requantize(x->grid, y->grid, entry);
+            tensor = tosa_lookup(t, tensor, entry);
+        }
+        t->of_value[y->id] = tensor;
+    }
+    return true;
+}
+
+/* Is x, which begins at `start` of y's dim, on the grid that y has there? */
+static bool on_part(const Value *x, const Value *y, int64_t start) {
+    for (int k = 0; k < y->grid->part_count; k++) {
+        const Part *p = &y->grid->part[k], *own = &x->grid->part[0];
+        if (p->axis < 0 || (p->start <= start && start < p->stop))
+            return x->grid->part_count == 1 && own->scale == p->scale &&
+                   own->zero_point == p->zero_point;
+    }
+    return false;
+}
+
+/* Pieces on other grids go through the table that the kernel's copy has. */
+static bool write_cat(Tosa *t, Node *n) {
+    const Value *y = n->out[0];
+    int count = node_operand_count(n), used = 0;
+    int *in = NEW_ARRAY(t->c, int, count + 1);
+    int dim = dim_wrap(t->c, n, node_int(n, "dim"), y->type.rank);
+    if (!is_int8(y))
+        return false;
+    for (int64_t k = 0, start = 0; k < count; k++) {
+        const Value *x = node_operand(n, (int)k);
+        if (type_count(&x->type) == 0)
+            continue;
+        bool there = is_int8(x) && on_part(x, y, start);
+        if (!is_int8(x) || (!there && y->grid->part_count > 1))
+            return false;
+        start += x->type.dim[dim];
+        in[used] = tosa_value_in(t, x, y->order);
+        if (!there) {
+            int8_t entry[256];
+            table_requantize(x->grid, y->grid, entry);
+            in[used] = tosa_lookup(t, in[used], entry);
+        }
+        used++;
+    }
+    TosaAttributes a = {0};
+    for (int p = 0; p < y->type.rank; p++)
+        if (y->order[p] == dim)
+            a.axis = p;
+    TosaDims dims = tosa_dims_of(y);
+    t->of_value[y->id] = tosa_add(t, TOSA_CONCAT, &a, used, in, TOSA_INT8, &dims);
+    return true;
+}
+
+/* ---- the list ------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *row;
+    bool (*write)(Tosa *t, Node *n);
+} writers[] = {
+    {"aten::add", write_add},
+    {"aten::cat", write_cat},
+    {"aten::mul", write_mul},
+    {"aten::sub", write_sub},
+    {"corten::avg_pool2d", write_avg_pool},
+    {"corten::conv2d", write_conv},
+    {"corten::conv_transpose2d", write_conv_transpose},
+    {"corten::linear", write_linear},
+    {"corten::max_pool2d", write_max_pool},
+    {"corten::reduce_max", write_reduce_max},
+    {"corten::reduce_sum", write_reduce_sum},
+    {"corten::softmax", write_softmax},
+    {"corten::table", write_table},
+};
+
+bool tosa_node(Tosa *t, Node *n) {
+    for (size_t i = 0; i < COUNT_OF(writers); i++)
+        if (node_is(n, writers[i].row))
+            return writers[i].write(t, n);
+    return (n->op->traits & OP_MOVES_DATA) && write_movement(t, n);
+}

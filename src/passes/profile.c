@@ -1,0 +1,12 @@
+/* What each kind of output can express. */
+#include "passes/passes.h"
+
+const Profile profile_table[] = {
+    {"c", .fine_tables = true, .small_wide = true},
+    {"tosa", .fine_tables = false, .small_wide = false},
+};
+const int profile_table_count = COUNT_OF(profile_table);
+
+const Profile *profile_of(const Options *o) {
+    return o->profile ? o->profile : &profile_table[0];
+}

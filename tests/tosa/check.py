@@ -1,0 +1,92 @@
+"""Compares a TOSA program with Corten's simulator, by the reference model of the wheel tosa-tools.
+
+usage: check.py CORTEN TOSA_REFERENCE_MODEL STEPS SAMPLES FOLDER...
+
+Each FOLDER holds an archive (*.pt2), calib.npz and test.npz. It is compiled with --emit tosa; then
+each of the first SAMPLES of test.npz goes through both. No output may differ by more than STEPS.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+
+def run(*words: object) -> None:
+    done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(str(w) for w in words)}\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
+
+
+def quantized(x: np.ndarray, tensor: dict) -> np.ndarray:
+    """As torch does: in float32, ties to even."""
+    inverse = np.float32(1) / np.float32(tensor["scale"])
+    q = np.rint(x.astype(np.float32) * inverse) + tensor["zero_point"]
+    return np.clip(q, -128, 127).astype(np.int8)
+
+
+def samples(test: Path, report: dict, count: int) -> list[np.ndarray]:
+    """The inputs of the first samples, as int8 of exactly the inputs' shapes."""
+    data = np.load(test)
+    arrays = []
+    for k, tensor in enumerate(report["inputs"]):
+        x = data[f"in{k}"]
+        shape = tensor["shape"]
+        x = x[:count].reshape([min(count, len(x)), *shape])
+        arrays.append(quantized(x, tensor))
+    return arrays
+
+
+def simulated(corten: str, out: Path, arrays: list[np.ndarray], work: Path) -> dict:
+    """Output k of all samples, as integers."""
+    np.savez(work / "x.npz", **{f"in{k}": a for k, a in enumerate(arrays)})
+    run(corten, "run", out, "-i", work / "x.npz", "-o", work / "y.npz", "--raw", "-q")
+    return dict(np.load(work / "y.npz"))
+
+
+def referenced(model: str, tosa: Path, names: tuple[list, list], one: list, work: Path) -> list:
+    files = [[f"{side}{k}.npy" for k in range(len(n))] for side, n in zip("io", names)]
+    for name, array in zip(files[0], one):
+        np.save(work / name, array)
+    run(model, "--tosa_file", tosa, "--flatbuffer_dir", work, "--output_dir", work,
+        "--ifm_name", ",".join(names[0]), "--ifm_file", ",".join(files[0]),
+        "--ofm_name", ",".join(names[1]), "--ofm_file", ",".join(files[1]))
+    return [np.load(work / f) for f in files[1]]
+
+
+def check(corten: str, model: str, steps: int, count: int, folder: Path) -> bool:
+    with tempfile.TemporaryDirectory() as name:
+        work = Path(name)
+        out = work / "out"
+        archive = next(folder.glob("*.pt2"))
+        run(corten, "compile", archive, "-c", folder / "calib.npz", "-t", "cortex-m55",
+            "--emit", "tosa", "-o", out, "-q")
+        report = json.loads((out / "report.json").read_text())
+        tosa = next(out.glob("*.tosa"))
+        arrays = samples(folder / "test.npz", report, count)
+        wanted = simulated(corten, out, arrays, work)
+        inputs, outputs = ([x["name"] for x in report[side]] for side in ("inputs", "outputs"))
+        worst, differing, total = 0, 0, 0
+        for s in range(len(arrays[0])):
+            got = referenced(model, tosa, (inputs, outputs), [a[s] for a in arrays], work)
+            for y, w in zip(got, wanted.values()):
+                d = np.abs(y.astype(int).ravel() - w[s].astype(int).ravel())
+                worst = max(worst, int(d.max()))
+                differing += int((d > 0).sum())
+                total += d.size
+        print(f"{folder.name}: {len(arrays[0])} samples, {differing} of {total} numbers differ, "
+              f"by at most {worst}; {tosa.stat().st_size:,} bytes")
+        return worst <= steps
+
+
+def main() -> None:
+    corten, model, steps, count, *folders = sys.argv[1:]
+    good = [check(corten, model, int(steps), int(count), Path(f)) for f in folders]
+    sys.exit(0 if all(good) else 1)
+
+
+if __name__ == "__main__":
+    main()
