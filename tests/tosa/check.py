@@ -1,9 +1,10 @@
 """Compares a TOSA program with Corten's simulator, by the reference model of the wheel tosa-tools.
 
-usage: check.py CORTEN TOSA_REFERENCE_MODEL STEPS SAMPLES FOLDER...
+usage: check.py CORTEN TOSA_REFERENCE_MODEL SAMPLES CASE...
 
-Each FOLDER holds an archive (*.pt2), calib.npz and test.npz. It is compiled with --emit tosa; then
-each of the first SAMPLES of test.npz goes through both. No output may differ by more than STEPS.
+A CASE is a folder with an archive (*.pt2), calib.npz and test.npz, or the stem of an archive with an
+.npz for both beside it. It is compiled with --emit tosa; then each of the first SAMPLES goes through
+both. No number may differ; of a case that is given as CASE=STEPS, by at most so many steps.
 """
 
 import json
@@ -57,16 +58,24 @@ def referenced(model: str, tosa: Path, names: tuple[list, list], one: list, work
     return [np.load(work / f) for f in files[1]]
 
 
-def check(corten: str, model: str, steps: int, count: int, folder: Path) -> bool:
+def files_of(case: Path) -> tuple[Path, Path, Path]:
+    if case.is_dir():
+        return next(case.glob("*.pt2")), case / "calib.npz", case / "test.npz"
+    data = case.with_suffix(".npz")
+    return case.with_suffix(".pt2"), data, data
+
+
+def check(corten: str, model: str, count: int, case: str) -> bool:
+    path, _, steps = case.partition("=")
+    archive, calibration, test = files_of(Path(path))
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
         out = work / "out"
-        archive = next(folder.glob("*.pt2"))
-        run(corten, "compile", archive, "-c", folder / "calib.npz", "-t", "cortex-m55",
+        run(corten, "compile", archive, "-c", calibration, "-t", "cortex-m55",
             "--emit", "tosa", "-o", out, "-q")
         report = json.loads((out / "report.json").read_text())
         tosa = next(out.glob("*.tosa"))
-        arrays = samples(folder / "test.npz", report, count)
+        arrays = samples(test, report, count)
         wanted = simulated(corten, out, arrays, work)
         inputs, outputs = ([x["name"] for x in report[side]] for side in ("inputs", "outputs"))
         worst, differing, total = 0, 0, 0
@@ -77,14 +86,14 @@ def check(corten: str, model: str, steps: int, count: int, folder: Path) -> bool
                 worst = max(worst, int(d.max()))
                 differing += int((d > 0).sum())
                 total += d.size
-        print(f"{folder.name}: {len(arrays[0])} samples, {differing} of {total} numbers differ, "
+        print(f"{Path(path).name}: {len(arrays[0])} samples, {differing} of {total} numbers differ, "
               f"by at most {worst}; {tosa.stat().st_size:,} bytes")
-        return worst <= steps
+        return worst <= int(steps or 0)
 
 
 def main() -> None:
-    corten, model, steps, count, *folders = sys.argv[1:]
-    good = [check(corten, model, int(steps), int(count), Path(f)) for f in folders]
+    corten, model, count, *cases = sys.argv[1:]
+    good = [check(corten, model, int(count), case) for case in cases]
     sys.exit(0 if all(good) else 1)
 
 

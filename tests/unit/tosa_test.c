@@ -1,0 +1,101 @@
+/* --emit tosa without the reference model: what is written, and that every node without a form is
+ * named before anything is. That the numbers are right is tests/tosa's matter. */
+#include "flow/flow.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static Said compile(const char *stem, const char *out, const char *emit) {
+    const char *data = flow_text("%s.npz", stem);
+    return flow_run(corten_compile, (CortenOptions){.model = flow_text("%s.pt2", stem),
+                                                    .calibrate = &data,
+                                                    .calibrate_count = 1,
+                                                    .target = "cortex-m55",
+                                                    .emit = emit,
+                                                    .out = out});
+}
+
+static void a_program_is_written_instead_of_c(void **state) {
+    (void)state;
+    const char *out = flow_path("tosa");
+    assert_code(compile("pains/shared_silu_inplace", out, "tosa"), 0);
+    size_t bytes;
+    const char *file = file_read(flow_c(), flow_text("%s/shared_silu_inplace.tosa", out), &bytes);
+    assert_true(bytes > 1000);
+    assert_memory_equal(file + 4, "TOSA", 4);
+    assert_false(file_exists(flow_text("%s/shared_silu_inplace.c", out)));
+    assert_false(file_exists(flow_text("%s/runtime", out)));
+    /* The simulator still runs it: that is what the reference model is compared with. */
+    assert_true(flow_outputs(out, "pains/shared_silu_inplace.npz", "host").count > 0);
+}
+
+static void the_same_bytes_every_time(void **state) {
+    (void)state;
+    const char *first = flow_path("first"), *second = flow_path("second");
+    assert_code(compile("pains/squeeze_excite", first, "tosa"), 0);
+    assert_code(compile("pains/squeeze_excite", second, "tosa"), 0);
+    size_t a, b;
+    const char *x = file_read(flow_c(), flow_text("%s/squeeze_excite.tosa", first), &a);
+    const char *y = file_read(flow_c(), flow_text("%s/squeeze_excite.tosa", second), &b);
+    assert_int_equal(a, b);
+    assert_memory_equal(x, y, a);
+}
+
+static void tables_have_256_entries(void **state) {
+    (void)state;
+    const char *out = flow_path("short_tables");
+    assert_code(compile("pains/conv_hardswish_inplace", out, "tosa"), 0);
+    const json_t *bytes = json_object_get(flow_report(out), "bytes");
+    assert_int_equal(json_integer_value(json_object_get(bytes, "tables")) % 256, 0);
+    assert_int_equal(json_integer_value(json_object_get(bytes, "tables")), 256);
+}
+
+static void nodes_without_a_form_are_named(void **state) {
+    (void)state;
+    const char *out = flow_path("refused");
+    Said said = compile("pains/lstm_of_3", out, "tosa");
+    assert_code(said, 1);
+    assert_says(said.messages, "corten::lstm has no form in TOSA's integer profile");
+    assert_says(said.messages, "node lstm");
+    assert_false(file_exists(out));
+}
+
+static void state_is_refused(void **state) {
+    (void)state;
+    Said said = compile("flow/counter", flow_path("state"), "tosa");
+    assert_code(said, 1);
+    assert_says(said.messages, "TOSA");
+}
+
+static void exports_are_of_c(void **state) {
+    (void)state;
+    const char *data = "pains/concat.npz", *kind = "make";
+    Said said = flow_run(corten_compile, (CortenOptions){.model = "pains/concat.pt2",
+                                                         .calibrate = &data,
+                                                         .calibrate_count = 1,
+                                                         .target = "cortex-m55",
+                                                         .emit = "tosa",
+                                                         .exports = &kind,
+                                                         .exports_count = 1,
+                                                         .out = flow_path("export")});
+    assert_code(said, 2);
+    assert_says(said.messages, "--emit tosa");
+    assert_code(compile("pains/concat", flow_path("other"), "tosca"), 2);
+}
+
+int main(void) {
+    flow_begin();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_program_is_written_instead_of_c),
+        cmocka_unit_test(the_same_bytes_every_time),
+        cmocka_unit_test(tables_have_256_entries),
+        cmocka_unit_test(nodes_without_a_form_are_named),
+        cmocka_unit_test(state_is_refused),
+        cmocka_unit_test(exports_are_of_c),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
