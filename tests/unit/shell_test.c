@@ -176,6 +176,11 @@ static void other_shells_take_their_scripts(void **state) {
         if (flow_has(check[i][0]))
             assert_code(flow_shell("%s %s", check[i][1], file), 0);
     }
+    if (flow_has("fish"))
+        assert_says(flow_shell("fish -c 'source %s; complete -C \"corten compile --observer mi\"'",
+                               flow_path("completion.fish"))
+                        .results,
+                    "minmax\t");
 }
 
 static void every_command_has_a_manual_page(void **state) {

@@ -60,27 +60,31 @@ function assignLayers(count, edges) {
   return layer;
 }
 
-/* Places: boxes, and one per layer that an edge crosses. */
+/* Places: boxes, and lanes in the layers that edges cross: one for all edges from the same box, so
+ * that what many read is one line with branches. */
 function makePlaces(groups, edges, layer) {
   const places = groups.map(g => ({
     group: g, layer: layer[g.index], width: BOX_WIDTH,
     height: g.port ? 26 : 8 + ROW_HEIGHT * g.nodes.length, up: [], down: [],
   }));
-  const routes = [];
+  const routes = [], lanesOf = groups.map(() => new Map());
   const link = (a, b) => {
     a.down.push(b);
     b.up.push(a);
   };
   for (const [from, to] of edges) {
-    const route = [places[from]];
+    const route = [places[from]], lanes = lanesOf[from];
     for (let l = layer[from] + 1; l < layer[to]; l++) {
-      const lane = {group: null, layer: l, width: 0, height: 0, up: [], down: []};
-      places.push(lane);
-      route.push(lane);
+      if (!lanes.has(l)) {
+        const lane = {group: null, layer: l, width: 0, height: 0, up: [], down: []};
+        lanes.set(l, lane);
+        places.push(lane);
+        link(route[route.length - 1], lane);
+      }
+      route.push(lanes.get(l));
     }
+    link(route[route.length - 1], places[to]);
     route.push(places[to]);
-    for (let i = 1; i < route.length; i++)
-      link(route[i - 1], route[i]);
     routes.push(route);
   }
   return {places, routes};
