@@ -140,38 +140,99 @@ static json_t *body_json(const Graph *body) {
     return list;
 }
 
-/* Tables that are entry by entry; those on int16 grids interpolate between fewer points. */
-static bool has_entries(const Node *n) {
-    if (!node_is(n, "corten::table") || !n->body)
-        return false;
-    const Grid *in = node_operand(n, 0)->grid, *out = n->out[0]->grid;
-    return in && out && in->part_count == 1 && out->part_count == 1 && in->bits <= 10 &&
-           out->bits == 8;
+typedef struct {
+    const Node *node;
+    const Grid *in, *out;
+    int count, apart; /* entries, and how many steps of the input lie from one to the next */
+    int32_t entry[TABLE_ENTRIES];
+} Table;
+
+/* Of int16: the entries that the kernel interpolates between; false if no call has them. */
+static bool take_s16(const Graph *g, Table *t) {
+    for (const Call *call = g->first_call; call; call = call->next) {
+        const CallRef *ref = call->node == t->node && call->kernel == CTN_KERNEL_table_s16
+                                 ? call_ref_named(call, "table")
+                                 : NULL;
+        if (!ref)
+            continue;
+        const int16_t *entry = ref->buffer->data;
+        t->count = (int)(ref->buffer->bytes / (int64_t)sizeof *entry);
+        t->apart = 128;
+        for (int i = 0; i < t->count && i < TABLE_ENTRIES; i++)
+            t->entry[i] = entry[i];
+        return t->count <= TABLE_ENTRIES;
+    }
+    return false;
 }
 
-static json_t *table_json(C *c, const Node *n) {
-    const Grid *in = node_operand(n, 0)->grid, *out = n->out[0]->grid;
+static bool take_table(C *c, const Graph *g, const Node *n, Table *t) {
+    if (!node_is(n, "corten::table") || !n->body)
+        return false;
+    *t = (Table){.node = n, .in = node_operand(n, 0)->grid, .out = n->out[0]->grid, .apart = 1};
+    if (!t->in || !t->out || t->in->part_count != 1 || t->out->part_count != 1)
+        return false;
+    if (t->in->bits == 16)
+        return t->out->bits == 16 && take_s16(g, t);
+    if (t->out->bits != 8)
+        return false;
     int8_t entry[TABLE_ENTRIES];
-    int count = table_fill(c, n, in, out, entry), step = (count - 1) / SHOWN_ENTRIES + 1;
-    double low = in->part[0].scale * (-count / 2 - in->part[0].zero_point);
+    t->count = table_fill(c, n, t->in, t->out, entry);
+    for (int i = 0; i < t->count; i++)
+        t->entry[i] = entry[i];
+    return true;
+}
+
+/* The input at a step behind the first. */
+static double table_input(const Table *t, int step) {
+    int levels = 1 << (t->in->bits - 1);
+    return t->in->part[0].scale * (step - levels - t->in->part[0].zero_point);
+}
+
+/* How far the table is from its function where the result's grid reaches, in steps of it. */
+static double table_error(const Table *t) {
+    double scale = t->out->part[0].scale, levels = ldexp(1, t->out->bits - 1), worst = 0;
+    int32_t zero = t->out->part[0].zero_point;
+    int parts = t->apart > 1 ? 8 : 1;
+    for (int i = 0; i < t->count; i++)
+        for (int k = 0; k < (i + 1 < t->count ? parts : 1); k++) {
+            double y =
+                table_body_eval(t->node, table_input(t, i * t->apart + k * t->apart / parts)) /
+                scale;
+            double q = t->entry[i] - zero;
+            if (k > 0)
+                q += (double)(t->entry[i + 1] - t->entry[i]) * k / parts;
+            if (y + zero >= -levels && y + zero <= levels - 1) /* false for NaN */
+                worst = fmax(worst, fabs(y - q));
+        }
+    return worst;
+}
+
+static json_t *table_json(const Table *t) {
+    const Node *n = t->node;
+    int step = (t->count - 1) / SHOWN_ENTRIES + 1;
     json_t *entries = json_array(), *function = json_array();
-    for (int i = 0; i < count; i += step) {
-        json_array_append_new(entries, json_integer(entry[i]));
+    for (int i = 0; i < t->count; i += step) {
+        json_array_append_new(entries, json_integer(t->entry[i]));
         json_array_append_new(function,
-                              real_or_null(table_body_eval(n, low + i * in->part[0].scale)));
+                              real_or_null(table_body_eval(n, table_input(t, i * t->apart))));
     }
-    return json_pack("{s:o, s:s, s:o, s:i, s:f, s:f, s:f, s:i, s:o, s:o}", "nodes",
-                     ids_json(&n->origins), "name", n->name, "body", body_json(n->body), "entries",
-                     count, "low", low, "step", step * in->part[0].scale, "scale",
-                     out->part[0].scale, "zero_point", out->part[0].zero_point, "entry", entries,
-                     "function", function);
+    double levels = ldexp(1, t->out->bits - 1), scale = t->out->part[0].scale;
+    int32_t zero = t->out->part[0].zero_point;
+    return json_pack("{s:o, s:s, s:o, s:i, s:b, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:o, s:o}",
+                     "nodes", ids_json(&n->origins), "name", n->name, "body", body_json(n->body),
+                     "entries", t->count, "interpolated", t->apart > 1, "low", table_input(t, 0),
+                     "step", step * t->apart * t->in->part[0].scale, "least",
+                     scale * (-levels - zero), "most", scale * (levels - 1 - zero), "scale", scale,
+                     "zero_point", zero, "error", table_error(t), "entry", entries, "function",
+                     function);
 }
 
 static json_t *tables_json(C *c, const Graph *g) {
     json_t *list = json_array();
+    Table *t = NEW(c, Table);
     for (const Node *n = g->first; n; n = n->next)
-        if (has_entries(n))
-            json_array_append_new(list, table_json(c, n));
+        if (take_table(c, g, n, t))
+            json_array_append_new(list, table_json(t));
     return list;
 }
 

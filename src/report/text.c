@@ -102,5 +102,6 @@ void report_text(C *c, const char *json, FILE *f) {
     fprintf(f, "arena %lld bytes (lower bound %lld, peak at %s), state %lld, constants %lld\n",
             number(root, "arena_bytes"), number(root, "arena_lower_bound_bytes"),
             string(root, "peak_node"), number(root, "state_bytes"), number(root, "weights_bytes"));
+    fprintf(f, "report.html beside it shows all of this, and the network, on one page\n");
     json_decref(root);
 }

@@ -72,7 +72,7 @@ function clippedShare(value) {
 function tablePlot(table, width, height) {
   const points = table.entry.map((q, i) => [table.low + table.step * i, table.scale * (q - table.zero_point)]);
   const real = table.function.map((y, i) => [table.low + table.step * i, y]);
-  const low = table.scale * (-128 - table.zero_point), high = table.scale * (127 - table.zero_point);
+  const low = table.least, high = table.most;
   const finite = real.map(r => r[1]).filter(y => y !== null && y >= low - (high - low) && y <= high + (high - low));
   const ys = points.map(p => p[1]).concat(finite);
   const y0 = Math.min(...ys), y1 = Math.max(...ys), x0 = points[0][0], x1 = points[points.length - 1][0];
@@ -86,7 +86,7 @@ function tablePlot(table, width, height) {
     svg.append(sv('text', {x: Math.min(width - 12, x(t)), y: height - 4, 'text-anchor': 'middle'}, tickText(t)));
   let d = '';
   points.forEach(([px, py], i) => {
-    const half = table.step / 2;
+    const half = table.interpolated ? 0 : table.step / 2;
     d += (i ? 'L' : 'M') + x(Math.max(x0, px - half)).toFixed(1) + ' ' + y(py).toFixed(1) +
       'H' + x(Math.min(x1, px + half)).toFixed(1);
   });
@@ -103,18 +103,6 @@ function tablePlot(table, width, height) {
   }
   svg.append(sv('path', {d, fill: 'none', style: 'stroke: var(--ink)', 'stroke-width': 1.1}));
   return svg;
-}
-
-/* The largest distance from the function where the output can represent it, in steps of the output. */
-function tableError(table) {
-  const low = table.scale * (-128 - table.zero_point), high = table.scale * (127 - table.zero_point);
-  let worst = 0;
-  table.entry.forEach((q, i) => {
-    const y = table.function[i];
-    if (y !== null && y >= low && y <= high)
-      worst = Math.max(worst, Math.abs(y - table.scale * (q - table.zero_point)) / table.scale);
-  });
-  return worst;
 }
 
 /* ---- memory over time -------------------------------------------------------------------------- */

@@ -147,7 +147,7 @@ function tablesSection() {
     const figure = el('figure', {class: 'card', onclick: () => selectNode(node)},
       el('figcaption', null, el('b', null, t.body.join(' · ')), ' ', el('span', {class: 'soft'}, t.name)),
       el('div', {class: 'soft num', style: 'font-size: .8rem; text-align: left'},
-         t.entries + ' entries, error ≤ ' + tableError(t).toFixed(2) + ' steps'));
+         tableText(t)));
     waiting.set(figure, t);
     seen.observe(figure);
     return figure;

@@ -81,10 +81,14 @@ function panelOf(node) {
   ];
 }
 
+function tableText(table) {
+  return table.entries + ' entries' + (table.interpolated ? ', interpolated' : '') + ', error ≤ ' +
+    table.error.toFixed(2) + ' steps';
+}
+
 function tableFacts(table, width) {
   return el('div', null, el('h3', null, 'Table: ' + table.body.join(' · ')), tablePlot(table, width, 190),
-    el('p', {class: 'hint'}, table.entries + ' entries (thick) against the function (thin); at most ' +
-       tableError(table).toFixed(2) + ' steps of the output apart.'));
+    el('p', {class: 'hint'}, 'The table (thick) against the function (thin): ' + tableText(table) + ' of the output.'));
 }
 
 function selectNode(node) {
