@@ -65,7 +65,7 @@ typedef struct {
     double accuracy_budget_db;
     bool allow_float;
 
-    const char *io;             /* int8, int16, float; NULL: as quantized */
+    const char *io;             /* int8, int16, float, uint8; NULL: as quantized */
     const char *io_layout;      /* nchw, nhwc; NULL: as exported */
     const char *emit;           /* c, tosa; NULL: c */
     const char *const *exports; /* cmake, make, arduino, zephyr, cmsis-pack: folders in `out` */

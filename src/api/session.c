@@ -243,7 +243,7 @@ static void choose_exports(C *c, Session *s) {
 
 void session_options(C *c, Session *s) {
     static const char *const observers[] = {"minmax", "percentile", "mse"};
-    static const char *const ios[] = {"int8", "int16", "float"};
+    static const char *const ios[] = {"int8", "int16", "float", "uint8"};
     static const char *const layouts[] = {"nchw", "nhwc"};
     static const char *const optimizes[] = {"speed", "size"};
     const CortenOptions *o = s->o;
@@ -253,7 +253,7 @@ void session_options(C *c, Session *s) {
     else
         choose_cpu(c, s);
     k->observer = (ObserverKind)choose_or(c, "observer", o->observer, observers, 3, OBSERVER_MSE);
-    k->io = (IoType)(choose_or(c, "--io", o->io, ios, 3, -1) + 1);
+    k->io = (IoType)(choose_or(c, "--io", o->io, ios, COUNT_OF(ios), -1) + 1);
     k->io_nhwc = choose_or(c, "--io-layout", o->io_layout, layouts, 2, 0) == 1;
     k->optimize_size = choose_or(c, "--optimize", o->optimize, optimizes, 2, 0) == 1;
     choose_profile(c, s);

@@ -170,7 +170,8 @@ static void check_grid(const Check *k, const Node *n, const Value *v) {
     if (!dtype_is_float(v->type.dtype))
         broken(k, n, "%s is %s and has a grid", v->name, dtype_name(v->type.dtype));
     if (grid->part_count < 1 ||
-        (grid->dtype != DT_I8 && grid->dtype != DT_I16 && grid->dtype != DT_I32))
+        (grid->dtype != DT_I8 && grid->dtype != DT_I16 && grid->dtype != DT_I32 &&
+         grid->dtype != DT_U8)) /* uint8: at the C boundary alone */
         broken(k, n, "the grid of %s has %d parts of %s", v->name, grid->part_count,
                dtype_name(grid->dtype));
     int64_t at = 0;

@@ -145,7 +145,19 @@ static void place(Layout *l, Node *n) {
 
 /* ---- the C boundary ------------------------------------------------------------------------ */
 
+/* uint8 is int8 by another name: q + 128. What has another grid than int8 keeps it. */
+static Grid *unsigned_grid(C *c, const Grid *grid) {
+    Grid *other = c_memdup(c, grid, sizeof *grid);
+    other->part = c_memdup(c, grid->part, (size_t)grid->part_count * sizeof *grid->part);
+    other->dtype = DT_U8;
+    for (int k = 0; k < grid->part_count; k++)
+        other->part[k].zero_point += 128;
+    return other;
+}
+
 static Grid *boundary_grid(C *c, const Grid *grid, IoType io) {
+    if (io == IO_UINT8)
+        return unsigned_grid(c, grid);
     DType want = io == IO_INT8 ? DT_I8 : io == IO_INT16 ? DT_I16 : grid->dtype;
     if (want == grid->dtype)
         return NULL;
@@ -170,6 +182,8 @@ static const char *boundary_row(const Value *v, IoType io, bool entering) {
         return NULL;
     if (io == IO_FLOAT)
         return entering ? "corten::quantize" : "corten::dequantize";
+    if (io == IO_UINT8)
+        return v->grid->dtype == DT_I8 && v->grid->bits == 8 ? "corten::requantize" : NULL;
     DType want = io == IO_INT8 ? DT_I8 : DT_I16;
     return v->grid->dtype == want ? NULL : "corten::requantize";
 }

@@ -115,7 +115,11 @@ static void rescale_run(C *c, Graph *g, Node *n, Value *in, Value *out, int64_t 
 
 static void lower_requantize_s8(C *c, Graph *g, Node *n, Value *in, Value *out) {
     int8_t entry[256];
-    table_requantize(in->grid, out->grid, entry);
+    if (value_storage(in) == value_storage(out))
+        table_requantize(in->grid, out->grid, entry);
+    else /* between int8 and uint8: the highest bit turns */
+        for (int i = 0; i < 256; i++)
+            entry[i] = (int8_t)i;
     Call *call = call_new(c, g, n, CTN_KERNEL_table_s8);
     CtnTableS8Args *a = call->args;
     call_in(call, &a->input, in);
@@ -132,11 +136,12 @@ static void lower_requantize(C *c, Graph *g, Node *n) {
                    dtype_name(value_storage(in)), dtype_name(value_storage(out)));
         return;
     }
+    bool is_unsigned = value_storage(in) == DT_U8 || value_storage(out) == DT_U8;
     bool same_type = value_storage(in) == value_storage(out), one = in->grid->part_count == 1;
     if (one && same_type && value_scale(in) == value_scale(out) &&
         value_zero_point(in) == value_zero_point(out))
         value_alias(g, out, in, 0);
-    else if (one && same_type && value_storage(in) == DT_I8)
+    else if (is_unsigned || (one && same_type && value_storage(in) == DT_I8))
         lower_requantize_s8(c, g, n, in, out);
     else
         lower_by_parts(c, g, n, in, rescale_run);

@@ -8,7 +8,7 @@
 typedef struct Cpu Cpu; /* a row of the CPU table, lower/cpus.c */
 
 typedef enum { OBSERVER_MINMAX, OBSERVER_PERCENTILE, OBSERVER_MSE } ObserverKind;
-typedef enum { IO_AS_QUANTIZED, IO_INT8, IO_INT16, IO_FLOAT } IoType;
+typedef enum { IO_AS_QUANTIZED, IO_INT8, IO_INT16, IO_FLOAT, IO_UINT8 } IoType;
 
 typedef struct {
     const char *pattern;   /* node name or module path glob */

@@ -154,7 +154,7 @@ static void bound_operands(Islands *s, Node *n) {
 }
 
 void islands_bound(C *c, Graph *g, const Options *o) {
-    Islands s = {c, g, o->io == IO_INT8 || o->io == IO_INT16};
+    Islands s = {c, g, o->io == IO_INT8 || o->io == IO_INT16 || o->io == IO_UINT8};
     graph_index(g);
     for (int i = 0; i < g->input_count; i++) {
         Value *v = g->input[i].kind == ARG_VALUE ? g->input[i].u.value : NULL;

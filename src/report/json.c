@@ -160,7 +160,7 @@ static const char *precision_lines(C *c, const Options *o) {
 }
 
 static json_t *options_json(C *c, const Options *o) {
-    static const char *const io[] = {NULL, "int8", "int16", "float"};
+    static const char *const io[] = {NULL, "int8", "int16", "float", "uint8"};
     static const char *const observer[] = {"minmax", "percentile", "mse"};
     return json_pack("{s:s, s:s, s:s?, s:s?, s:s, s:s, s:b, s:b, s:b, s:I}", "observer",
                      observer[o->observer], "precision", precision_lines(c, o), "from", o->resume,

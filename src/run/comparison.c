@@ -42,8 +42,8 @@ static void add_integers(Noise *n, const Array *want, const Value *v, const Arra
     const Grid *grid = v->grid;
     int axis = grid->part_count > 1 ? grid->part[0].axis : 0;
     int64_t inner = inner_of(&v->type, axis), scaled = inner_of(&v->type, v->factor_axis);
-    double first = grid->dtype == DT_I16 ? -32768 : -128;
-    double last = grid->dtype == DT_I16 ? 32767 : 127;
+    double first, last;
+    grid_ends(grid, &first, &last);
     const Part *p = &grid->part[0];
     for (int64_t i = 0, count = array_count(want); i < count; i++) {
         if (grid->part_count > 1)

@@ -17,10 +17,16 @@ static const Part *part_of(const Grid *grid, const Array *a, int64_t index) {
     return &grid->part[0];
 }
 
+void grid_ends(const Grid *grid, double *first, double *last) {
+    *first = grid->dtype == DT_I16 ? -32768 : grid->dtype == DT_U8 ? 0 : -128;
+    *last = grid->dtype == DT_I16 ? 32767 : grid->dtype == DT_U8 ? 255 : 127;
+}
+
 /* clamp(rint(x * (1 / s)) + zp) in float32, ties to even, as torch. */
 Array *quantize_array(C *c, const Array *a, const Grid *grid) {
     Array *q = array_new(c, grid->dtype, a->rank, a->dim);
-    double low = grid->dtype == DT_I16 ? -32768 : -128, high = grid->dtype == DT_I16 ? 32767 : 127;
+    double low, high;
+    grid_ends(grid, &low, &high);
     for (int64_t i = 0, n = array_count(a); i < n; i++) {
         const Part *p = part_of(grid, a, i);
         float scaled = (float)array_get(a, i) * (1.0f / (float)p->scale);

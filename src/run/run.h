@@ -92,6 +92,7 @@ const Noise *comparison_output(const Comparison *k, int output);
 const Noise *comparison_call(const Comparison *k, const Call *call); /* of what it writes */
 
 /* Boundary conversions (design section 7): torch's quantize in float32, ties to even. */
+void grid_ends(const Grid *grid, double *first, double *last); /* of the stored type */
 Array *quantize_array(C *c, const Array *a, const Grid *grid);
 Array *dequantize_array(C *c, const Array *a, const Grid *grid);
 double sqnr_db(const Array *reference, const Array *got); /* +INFINITY if equal */

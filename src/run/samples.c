@@ -71,7 +71,8 @@ static Array *slice(Reader *r, const Array *a, int64_t at, const Type *t) {
     size_t bytes = (size_t)array_bytes(one);
     if (bytes > 0)
         memcpy(one->data, (const char *)a->data + (size_t)at * bytes, bytes);
-    bool quantized = dtype_is_float(t->dtype) && (a->dtype == DT_I8 || a->dtype == DT_I16);
+    bool quantized = dtype_is_float(t->dtype) &&
+                     (a->dtype == DT_I8 || a->dtype == DT_I16 || a->dtype == DT_U8);
     return a->dtype == t->dtype || quantized ? one : array_convert(r->c, one, t->dtype);
 }
 

@@ -180,6 +180,67 @@ static void bound_inputs_are_outside_of_the_arena_and_agree_with_the_chip(void *
     assert_says(said.results, "bit for bit: yes");
 }
 
+/* ---- a camera's bytes ---------------------------------------------------------------------- */
+
+/* Two pictures, and a model whose input is (pixel / 255 - 128 / 255) / 0.5. */
+static CortenOptions camera(const char *out) {
+    static const char *data, *scale;
+    data = flow_path("camera");
+    scale = "input=0.00784313725,0";
+    assert_code(
+        flow_shell("mkdir -p %s && cp data/base/squares.png data/base/squares.jpg %s", data, data),
+        0);
+    return (CortenOptions){.model = "flow/image.pt2",
+                           .calibrate = &data,
+                           .calibrate_count = 1,
+                           .input_scale = &scale,
+                           .input_scale_count = 1,
+                           .mean = "0.50196078431,0.50196078431,0.50196078431",
+                           .std = "0.5,0.5,0.5",
+                           .target = "cortex-m4",
+                           .io = "uint8",
+                           .io_layout = "nhwc",
+                           .out = out};
+}
+
+static void bytes_of_a_camera_come_from_a_folder_of_images_to_the_chip(void **state) {
+    (void)state;
+    const char *out = flow_path("camera_out");
+    CortenOptions o = camera(out);
+    assert_code(flow_run(corten_compile, o), 0);
+    const json_t *input = json_array_get(json_object_get(flow_report(out), "inputs"), 0);
+    assert_string_equal(json_string_value(json_object_get(input, "dtype")), "uint8");
+    assert_int_equal(json_integer_value(json_object_get(input, "zero_point")), 128);
+    assert_says(file_text(flow_text("%s/image.h", out)), "static inline uint8_t *image_input0");
+
+    Array *pixels = array_new(flow_c(), DT_U8, 4, (int64_t[]){2, 3, 8, 8});
+    const char *const file[] = {"data/base/squares.jpg", "data/base/squares.png"};
+    for (int i = 0; i < 2; i++)
+        memcpy((char *)pixels->data + i * 192, image_read(flow_c(), file[i], 3, 8, 8)->data, 192);
+    npy_write(flow_c(), flow_path("pixels.npy"), pixels);
+    const char *of_images = flow_path("of_images.npy"), *of_pixels = flow_path("of_pixels.npy");
+    CortenOptions run = {.model = out, .input = *o.calibrate, .out = of_images, .raw = true};
+    run.mean = o.mean;
+    run.std = o.std;
+    assert_code(flow_run(corten_run, run), 0);
+    CortenOptions bytes = {
+        .model = out, .input = flow_path("pixels.npy"), .out = of_pixels, .raw = true};
+    assert_code(flow_run(corten_run, bytes), 0);
+    const Array *a = flow_arrays(of_images).item[0].array,
+                *b = flow_arrays(of_pixels).item[0].array;
+    assert_int_equal(array_count(a), array_count(b));
+    assert_memory_equal(a->data, b->data, (size_t)array_bytes(a));
+
+    if (!flow_has("qemu-system-arm") || !flow_has("arm-none-eabi-gcc"))
+        skip();
+    CortenOptions verify = {.model = out, .input = *o.calibrate, .on = "qemu"};
+    verify.mean = o.mean;
+    verify.std = o.std;
+    Said said = flow_run(corten_verify, verify);
+    assert_code(said, 0);
+    assert_says(said.results, "bit for bit: yes");
+}
+
 static void trace_leaves_nothing_behind_when_it_is_off(void **state) {
     (void)state;
     if (!flow_has("arm-none-eabi-gcc"))
@@ -204,6 +265,7 @@ int main(void) {
         cmocka_unit_test(stepped_instances_equal_whole_runs),
         cmocka_unit_test(inputs_of_two_buffers_take_turns),
         cmocka_unit_test(bound_inputs_are_outside_of_the_arena_and_agree_with_the_chip),
+        cmocka_unit_test(bytes_of_a_camera_come_from_a_folder_of_images_to_the_chip),
         cmocka_unit_test(trace_leaves_nothing_behind_when_it_is_off),
     };
     flow_begin();
