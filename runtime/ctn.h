@@ -154,7 +154,8 @@ typedef struct {        /* of a call, for whoever traces a model */
 
 /* Between activations of 8 and 16 bits, weights int8: as the kernels named _s8, with 64-bit sums,
  * one rounding half up (wide.h) and no tables. *_bytes: 1 or 2, the width of that operand; int16
- * has zero point 0. shift <= 14. conv2d_s16 is also depthwise. */
+ * has zero point 0. shift <= 14. conv2d_s16 is also depthwise. `narrow` is for variants: set when
+ * the host found that all sums fit int32 and all shifts are -2 or less. */
 #define CTN_LINEAR_S16_FIELDS(REF, INT, INTS)                                                      \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
@@ -162,8 +163,8 @@ typedef struct {        /* of a call, for whoever traces a model */
     REF(bias)                                                                                      \
     REF(multiplier)                                                                                \
     REF(shift)                                                                                     \
-    INT(rows) INT(depth) INT(columns) INT(input_bytes) INT(output_bytes) INT(input_zero_point)     \
-        INT(output_zero_point) INT(clamp_min) INT(clamp_max)
+    REF(scratch) INT(rows) INT(depth) INT(columns) INT(input_bytes) INT(output_bytes) INT(input_zero_point)     \
+        INT(output_zero_point) INT(clamp_min) INT(clamp_max) INT(narrow)
 #define CTN_CONV2D_S16_FIELDS(REF, INT, INTS)                                                      \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
@@ -171,10 +172,10 @@ typedef struct {        /* of a call, for whoever traces a model */
     REF(bias)                                                                                      \
     REF(multiplier)                                                                                \
     REF(shift)                                                                                     \
-    INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h)      \
+    REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h)      \
         INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h)       \
             INT(dilation_w) INT(groups) INT(input_bytes) INT(output_bytes) INT(input_zero_point)   \
-                INT(output_zero_point) INT(clamp_min) INT(clamp_max)
+                INT(output_zero_point) INT(clamp_min) INT(clamp_max) INT(narrow)
 #define CTN_MATMUL_S16_FIELDS(REF, INT, INTS)                                                      \
     REF(lhs)                                                                                       \
     REF(rhs)                                                                                       \
@@ -884,6 +885,14 @@ typedef enum {
 
 /* The same of other widths. */
 #define CTN_VARIANTS_OF_WIDTHS(VARIANT)                                                            \
+    VARIANT(conv2d_s16, Conv2dS16, v6m, conv2d_by_rows, pack_conv2d_by_rows)                       \
+    VARIANT(conv2d_s16, Conv2dS16, v7m, conv2d_by_rows, pack_conv2d_by_rows)                       \
+    VARIANT(conv2d_s16, Conv2dS16, dsp, conv2d_by_rows, pack_conv2d_by_rows_dsp)                   \
+    VARIANT(conv2d_s16, Conv2dS16, mve, conv2d_by_rows, pack_conv2d_by_rows)                       \
+    VARIANT(linear_s16, LinearS16, v6m, any_call, pack_linear_by_rows)                             \
+    VARIANT(linear_s16, LinearS16, v7m, any_call, pack_linear_by_rows)                             \
+    VARIANT(linear_s16, LinearS16, dsp, any_call, pack_linear_by_rows_dsp)                         \
+    VARIANT(linear_s16, LinearS16, mve, any_call, pack_linear_by_rows)                             \
     VARIANT(conv2d_s8w4, Conv2dS8W4, dsp, conv2d_int4_rows, pack_conv2d_int4_rows)                 \
     VARIANT(linear_s8w4, LinearS8W4, dsp, linear_int4_words, pack_linear_int4_words)               \
     VARIANT(conv2d_s8w4, Conv2dS8W4, mve, conv2d_int4_pairs, pack_conv2d_int4_pairs)               \

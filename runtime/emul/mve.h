@@ -427,4 +427,42 @@ static inline void vstrhq_s32(int16_t *p, int32x4_t v) {
         p[i] = (int16_t)v.lane[i];
 }
 
+static inline int16x8_t vldrhq_s16(const int16_t *p) {
+    int16x8_t r;
+    for (int i = 0; i < 8; i++)
+        r.lane[i] = p[i];
+    return r;
+}
+
+static inline int16x8_t vsubq_s16(int16x8_t a, int16x8_t b) {
+    for (int i = 0; i < 8; i++)
+        a.lane[i] = (int16_t)(uint16_t)(a.lane[i] - b.lane[i]);
+    return a;
+}
+
+static inline int32_t vmladavaq_s16(int32_t sum, int16x8_t a, int16x8_t b) {
+    for (int i = 0; i < 8; i++)
+        sum = (int32_t)((uint32_t)sum + (uint32_t)(a.lane[i] * b.lane[i]));
+    return sum;
+}
+
+static inline int32x4_t vmullbq_int_s16(int16x8_t a, int16x8_t b) {
+    int32x4_t r;
+    for (int i = 0; i < 4; i++)
+        r.lane[i] = a.lane[2 * i] * b.lane[2 * i];
+    return r;
+}
+
+static inline int32x4_t vmulltq_int_s16(int16x8_t a, int16x8_t b) {
+    int32x4_t r;
+    for (int i = 0; i < 4; i++)
+        r.lane[i] = a.lane[2 * i + 1] * b.lane[2 * i + 1];
+    return r;
+}
+
+static inline void vstrwq_s32(int32_t *p, int32x4_t v) {
+    for (int i = 0; i < 4; i++)
+        p[i] = v.lane[i];
+}
+
 #endif

@@ -111,4 +111,11 @@ void pack_linear_int4_words(C *c, Graph *g, Call *call);
 /* A linear layer of several rows as the pixels of a convolution with one tap. */
 void linear_becomes_conv2d(C *c, Call *call);
 
+/* Layers between 8 and 16 bits: rows_s16.h says how weights lie. */
+bool conv2d_by_rows(const Call *call);
+void pack_conv2d_by_rows(C *c, Graph *g, Call *call);
+void pack_conv2d_by_rows_dsp(C *c, Graph *g, Call *call);
+void pack_linear_by_rows(C *c, Graph *g, Call *call);
+void pack_linear_by_rows_dsp(C *c, Graph *g, Call *call);
+
 #endif

@@ -1,0 +1,11 @@
+/* Convolution between activations of 8 or 16 bits by MVE (conv2d_rows_s16.h). */
+#if defined(__ARM_FEATURE_MVE) || defined(CTN_EMULATE)
+#include "dot_s16_mve.h"
+#include "taps_s16_mve.h"
+
+#include "conv2d_rows_s16.h"
+
+void ctn_conv2d_s16_mve(const CtnConv2dS16Args *a, const CtnFrame *frame) {
+    conv2d_by_rows(a, frame);
+}
+#endif

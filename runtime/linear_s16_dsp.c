@@ -1,0 +1,10 @@
+/* Fully connected layer between activations of 8 or 16 bits on DSP cores (linear_rows_s16.h). */
+#if defined(__ARM_FEATURE_DSP) || defined(CTN_EMULATE)
+#include "dot_s16_dsp.h"
+
+#include "linear_rows_s16.h"
+
+void ctn_linear_s16_dsp(const CtnLinearS16Args *a, const CtnFrame *frame) {
+    linear_by_rows(a, frame);
+}
+#endif
