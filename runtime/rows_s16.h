@@ -1,19 +1,18 @@
 /* Rows of int16 values times channels of int8 weights: what the variants of layers between 8 and 16
  * bits share. A level defines two loops before it includes this, for counts that are multiples of
- * CTN_ROWS_UNIT and at most CTN_ROWS_PART, so that sums of products stay below 2^30:
+ * CTN_ROWS_UNIT; sums wrap, but over CTN_ROWS_PART products they stay below 2^30:
  *
- *   dot_2x2(x0, x1, w0, w1, count, sum)   adds both rows times w0 to sum[0], sum[1], times w1 to
- *                                         sum[2], sum[3]
- *   dot_1x4(x, w, pitch, count, sum)      adds a row times four channels, pitch bytes apart
+ *   dot_2x2(x0, x1, w, pitch, count, s)   s[0], s[1] = x0 times the channels at w and w + pitch;
+ *                                         s[CTN_ROWS_BATCH] and the next likewise for x1
+ *   dot_1x4(x, w, pitch, count, s)        s[0] .. s[3] = x times four channels
  *
- * Rows and channels are filled up to a depth that is a multiple of CTN_ROWS_UNIT; the weights there
- * are zeros. Values have their zero point taken off. */
+ * Channels are filled up to a depth that is a multiple of CTN_ROWS_UNIT, and their number to one of
+ * CTN_ROWS_CHANNELS; the weights there are zeros. Values have their zero point taken off. */
 #ifndef CTN_ROWS_S16_H
 #define CTN_ROWS_S16_H
 
+#include "rows_size_s16.h"
 #include "wide.h"
-
-enum { CTN_ROWS_UNIT = 8, CTN_ROWS_PART = 256 };
 
 static inline int32_t ctn_rows_depth(int32_t depth) {
     return (depth + CTN_ROWS_UNIT - 1) & ~(CTN_ROWS_UNIT - 1);
@@ -31,64 +30,120 @@ typedef struct {
 /* sum * multiplier * 2^(shift - 31), rounded half up: the high word of the product rounded down,
  * then rounded half up by the rest of the shift, which is at least 1. */
 static inline int32_t ctn_rows_requantize(int32_t sum, int32_t multiplier, int32_t shift) {
-    int32_t high = (int32_t)(((int64_t)sum * multiplier) >> 32), rest = -1 - shift;
-    return (high + (1 << (rest - 1))) >> rest;
+    int32_t high = (int32_t)(((int64_t)sum * multiplier) >> 32);
+    return ((high >> (-2 - shift)) + 1) >> 1;
 }
 
-static inline void ctn_rows_store(const CtnRows *r, int32_t at, int32_t channel, int64_t sum) {
-    int32_t q, multiplier = r->multiplier[channel], shift = r->shift[channel];
-    if (r->narrow)
-        q = ctn_rows_requantize((int32_t)sum + r->bias[channel], multiplier, shift);
-    else
-        q = ctn_requantize_wide(sum + r->bias[channel], multiplier, shift);
-    q = ctn_clamp(q + r->zero_point, r->min, r->max);
-    ctn_store_wide(r->output, r->output_bytes, at + channel, q);
+static inline void ctn_rows_put(const CtnRows *r, int32_t at, int32_t q) {
+    ctn_store_wide(r->output, r->output_bytes, at, ctn_clamp(q + r->zero_point, r->min, r->max));
+}
+
+static inline void ctn_rows_store_wide(const CtnRows *r, int32_t at, int32_t channel, int64_t sum) {
+    ctn_rows_put(
+        r, at + channel,
+        ctn_requantize_wide(sum + r->bias[channel], r->multiplier[channel], r->shift[channel]));
+}
+
+#ifdef CTN_ROWS_LEVEL
+static void ctn_rows_finish(const CtnRows *r, const int32_t *sum, int32_t channel, int32_t count,
+                            int32_t at);
+#else
+/* Stores narrow sums of `count` channels from one on; `at` is the first channel's element. */
+__attribute__((noinline, unused)) static void
+ctn_rows_finish(const CtnRows *r, const int32_t *sum, int32_t channel, int32_t count, int32_t at) {
+    const int32_t *bias = r->bias + channel, *multiplier = r->multiplier + channel;
+    const int8_t *shift = r->shift + channel;
+    int32_t zero_point = r->zero_point, min = r->min, max = r->max;
+    at += channel;
+    if (r->output_bytes == 2) {
+        int16_t *output = (int16_t *)r->output + at;
+        for (; count > 0; count--) {
+            int32_t q = ctn_rows_requantize(*sum++ + *bias++, *multiplier++, *shift++);
+            *output++ = (int16_t)ctn_clamp(q + zero_point, min, max);
+        }
+    } else {
+        int8_t *output = (int8_t *)r->output + at;
+        for (; count > 0; count--) {
+            int32_t q = ctn_rows_requantize(*sum++ + *bias++, *multiplier++, *shift++);
+            *output++ = (int8_t)ctn_clamp(q + zero_point, min, max);
+        }
+    }
+}
+#endif
+
+static inline int32_t ctn_rows_least(int32_t a, int32_t b) {
+    return a < b ? a : b;
 }
 
 /* Two rows, whose results begin at elements at0 and at1 of the output. */
-static inline void ctn_rows_two(const CtnRows *r, const int16_t *x0, const int16_t *x1, int32_t at0,
-                                int32_t at1) {
+static inline void ctn_rows_two_narrow(const CtnRows *r, const int16_t *x0, const int16_t *x1,
+                                       int32_t at0, int32_t at1) {
+    int32_t sum[2 * CTN_ROWS_BATCH], depth = r->depth;
+    const int8_t *w = r->weights;
+    for (int32_t c = 0; c < r->channels; c += CTN_ROWS_BATCH) {
+        int32_t count = ctn_rows_least(r->channels - c, CTN_ROWS_BATCH);
+        for (int32_t i = 0; i < count; i += 2, w += 2 * depth)
+            dot_2x2(x0, x1, w, depth, depth, sum + i);
+        ctn_rows_finish(r, sum, c, count, at0);
+        ctn_rows_finish(r, sum + CTN_ROWS_BATCH, c, count, at1);
+    }
+}
+
+/* The same for sums of any size. */
+static inline void ctn_rows_two_wide(const CtnRows *r, const int16_t *x0, const int16_t *x1,
+                                     int32_t at0, int32_t at1) {
+    int32_t part[2 * CTN_ROWS_BATCH];
     for (int32_t c = 0; c < r->channels; c += 2) {
-        int32_t second = c + 1 < r->channels ? c + 1 : c;
-        const int8_t *w0 = r->weights + c * r->depth, *w1 = r->weights + second * r->depth;
+        const int8_t *w = r->weights + c * r->depth;
         int64_t sum[4] = {0};
         for (int32_t k = 0; k < r->depth; k += CTN_ROWS_PART) {
-            int32_t left = r->depth - k, part[4] = {0};
-            dot_2x2(x0 + k, x1 + k, w0 + k, w1 + k, left < CTN_ROWS_PART ? left : CTN_ROWS_PART,
+            dot_2x2(x0 + k, x1 + k, w + k, r->depth, ctn_rows_least(r->depth - k, CTN_ROWS_PART),
                     part);
             for (int i = 0; i < 4; i++)
+                sum[i] += part[i >> 1 ? CTN_ROWS_BATCH + (i & 1) : i];
+        }
+        for (int i = 0; i < 2 && c + i < r->channels; i++) {
+            ctn_rows_store_wide(r, at0, c + i, sum[i]);
+            ctn_rows_store_wide(r, at1, c + i, sum[2 + i]);
+        }
+    }
+}
+
+static inline void ctn_rows_two(const CtnRows *r, const int16_t *x0, const int16_t *x1, int32_t at0,
+                                int32_t at1) {
+    if (r->narrow)
+        ctn_rows_two_narrow(r, x0, x1, at0, at1);
+    else
+        ctn_rows_two_wide(r, x0, x1, at0, at1);
+}
+
+static inline void ctn_rows_one_wide(const CtnRows *r, const int16_t *x, int32_t at) {
+    for (int32_t c = 0; c < r->channels; c += CTN_ROWS_CHANNELS) {
+        const int8_t *w = r->weights + c * r->depth;
+        int64_t sum[CTN_ROWS_CHANNELS] = {0};
+        for (int32_t k = 0; k < r->depth; k += CTN_ROWS_PART) {
+            int32_t part[CTN_ROWS_CHANNELS];
+            dot_1x4(x + k, w + k, r->depth, ctn_rows_least(r->depth - k, CTN_ROWS_PART), part);
+            for (int i = 0; i < CTN_ROWS_CHANNELS; i++)
                 sum[i] += part[i];
         }
-        ctn_rows_store(r, at0, c, sum[0]);
-        ctn_rows_store(r, at1, c, sum[1]);
-        ctn_rows_store(r, at0, second, sum[2]);
-        ctn_rows_store(r, at1, second, sum[3]);
+        for (int i = 0; i < CTN_ROWS_CHANNELS && c + i < r->channels; i++)
+            ctn_rows_store_wide(r, at, c + i, sum[i]);
     }
 }
 
 static inline void ctn_rows_one(const CtnRows *r, const int16_t *x, int32_t at) {
-    int32_t c = 0;
-    for (; c + 4 <= r->channels; c += 4) {
-        const int8_t *w = r->weights + c * r->depth;
-        int64_t sum[4] = {0};
-        for (int32_t k = 0; k < r->depth; k += CTN_ROWS_PART) {
-            int32_t left = r->depth - k, part[4] = {0};
-            dot_1x4(x + k, w + k, r->depth, left < CTN_ROWS_PART ? left : CTN_ROWS_PART, part);
-            for (int i = 0; i < 4; i++)
-                sum[i] += part[i];
-        }
-        for (int i = 0; i < 4; i++)
-            ctn_rows_store(r, at, c + i, sum[i]);
+    int32_t sum[CTN_ROWS_BATCH];
+    const int8_t *w = r->weights;
+    if (!r->narrow) {
+        ctn_rows_one_wide(r, x, at);
+        return;
     }
-    CtnRows rest = *r;
-    for (; c < r->channels; c += 2) {
-        int32_t count = r->channels - c;
-        rest.weights = r->weights + c * r->depth;
-        rest.bias = r->bias + c;
-        rest.multiplier = r->multiplier + c;
-        rest.shift = r->shift + c;
-        rest.channels = count < 2 ? count : 2;
-        ctn_rows_two(&rest, x, x, at + c, at + c);
+    for (int32_t c = 0; c < r->channels; c += CTN_ROWS_BATCH) {
+        int32_t count = ctn_rows_least(r->channels - c, CTN_ROWS_BATCH);
+        for (int32_t i = 0; i < count; i += CTN_ROWS_CHANNELS, w += CTN_ROWS_CHANNELS * r->depth)
+            dot_1x4(x, w, r->depth, r->depth, sum + i);
+        ctn_rows_finish(r, sum, c, count, at);
     }
 }
 

@@ -24,6 +24,16 @@ typedef struct {
     int32_t count;
 } CtnTapsS16;
 
+/* Sums of `count` channels from one on. */
+static inline void taps_store(const CtnTapsS16 *t, int32_t at, int32_t channel, const int32_t *sum,
+                              int32_t count) {
+    if (t->rows->narrow)
+        ctn_rows_finish(t->rows, sum, channel, count, at);
+    else
+        for (int32_t i = 0; i < count; i++)
+            ctn_rows_store_wide(t->rows, at, channel + i, sum[i]);
+}
+
 #ifdef CTN_TAPS_LEVEL
 static inline int32_t taps_run(const CtnTapsS16 *t, int32_t channels, int32_t at);
 #else
@@ -48,7 +58,7 @@ static inline void taps_list(CtnTapsS16 *t, int32_t oy, int32_t ox) {
 }
 
 /* Four channels, each with an input of its own. */
-static inline void taps_four(const CtnTapsS16 *t, int32_t c, int32_t at) {
+__attribute__((noinline)) static void taps_four(const CtnTapsS16 *t, int32_t c, int32_t *sum) {
     int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     const int8_t *weights = t->rows->weights + c;
     const CtnTapS16 *end = t->tap + t->count;
@@ -73,10 +83,10 @@ static inline void taps_four(const CtnTapsS16 *t, int32_t c, int32_t at) {
             s3 += (x[3] - zero) * w[3];
         }
     }
-    ctn_rows_store(t->rows, at, c, s0);
-    ctn_rows_store(t->rows, at, c + 1, s1);
-    ctn_rows_store(t->rows, at, c + 2, s2);
-    ctn_rows_store(t->rows, at, c + 3, s3);
+    sum[0] = s0;
+    sum[1] = s1;
+    sum[2] = s2;
+    sum[3] = s3;
 }
 
 static inline void taps_one(const CtnTapsS16 *t, int32_t c, int32_t input, int32_t at) {
@@ -85,15 +95,20 @@ static inline void taps_one(const CtnTapsS16 *t, int32_t c, int32_t input, int32
         int32_t q = ctn_load_wide(t->image, t->a->input_bytes, t->tap[i].input + input);
         sum += (q - t->a->input_zero_point) * t->rows->weights[t->tap[i].weight + c];
     }
-    ctn_rows_store(t->rows, at, c, sum);
+    taps_store(t, at, c, &sum, 1);
 }
 
 static inline void taps_pixel(const CtnTapsS16 *t, int32_t at) {
     int32_t channels = t->a->out_c, c = 0;
     if (channels == t->a->in_c) {
         c = taps_run(t, channels, at);
-        for (; c + 4 <= channels; c += 4)
-            taps_four(t, c, at);
+        while (c + 4 <= channels) {
+            int32_t sum[CTN_ROWS_BATCH], count = 0;
+            for (; count < CTN_ROWS_BATCH && c + count + 4 <= channels; count += 4)
+                taps_four(t, c + count, sum + count);
+            taps_store(t, at, c, sum, count);
+            c += count;
+        }
         for (; c < channels; c++)
             taps_one(t, c, c, at);
         return;

@@ -465,4 +465,43 @@ static inline void vstrwq_s32(int32_t *p, int32x4_t v) {
         p[i] = v.lane[i];
 }
 
+static inline int32x4_t vldrwq_z_s32(const int32_t *p, mve_pred16_t live) {
+    int32x4_t r;
+    for (int i = 0; i < 4; i++)
+        r.lane[i] = live >> 4 * i & 1 ? p[i] : 0;
+    return r;
+}
+
+static inline int32x4_t vmulhq_s32(int32x4_t a, int32x4_t b) {
+    for (int i = 0; i < 4; i++)
+        a.lane[i] = (int32_t)((int64_t)a.lane[i] * b.lane[i] >> 32);
+    return a;
+}
+
+/* By negative amounts: to the right, rounded half up. */
+static inline int32x4_t vrshlq_s32(int32x4_t v, int32x4_t by) {
+    for (int i = 0; i < 4; i++)
+        if (by.lane[i] < 0)
+            v.lane[i] =
+                (int32_t)(((int64_t)v.lane[i] + ((int64_t)1 << (-by.lane[i] - 1))) >> -by.lane[i]);
+        else
+            v.lane[i] = (int32_t)((uint32_t)v.lane[i] << (by.lane[i] & 31));
+    return v;
+}
+
+static inline void vstrhq_p_s32(int16_t *p, int32x4_t v, mve_pred16_t live) {
+    for (int i = 0; i < 4; i++)
+        if (live >> 4 * i & 1)
+            p[i] = (int16_t)v.lane[i];
+}
+
+typedef struct {
+    int32x4_t val[2];
+} int32x4x2_t;
+
+static inline void vst2q_s32(int32_t *p, int32x4x2_t v) {
+    for (int i = 0; i < 8; i++)
+        p[i] = v.val[i & 1].lane[i >> 1];
+}
+
 #endif

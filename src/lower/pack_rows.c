@@ -35,10 +35,16 @@ static bool is_narrow(const Layer *l) {
     return true;
 }
 
+/* The last block of a group may reach over its end. */
+static int64_t filled_channels(int64_t channels, int64_t groups) {
+    return groups > 1 ? channels + CTN_ROWS_CHANNELS - 1
+                      : (channels + CTN_ROWS_CHANNELS - 1) / CTN_ROWS_CHANNELS * CTN_ROWS_CHANNELS;
+}
+
 /* Channels filled up to a whole depth; `swapped`: of four weights the two in the middle. */
 static int8_t *fill_up(C *c, const Layer *l, bool swapped) {
     int64_t depth = ctn_rows_depth((int32_t)l->depth);
-    int8_t *to = c_calloc(c, (size_t)l->channels, (size_t)depth);
+    int8_t *to = c_calloc(c, (size_t)(l->channels + CTN_ROWS_CHANNELS), (size_t)depth);
     for (int64_t o = 0; o < l->channels; o++)
         for (int64_t k = 0; k < l->depth; k++) {
             int64_t at = swapped && (k & 3) % 3 != 0 ? k ^ 3 : k;
@@ -68,7 +74,8 @@ static void pack_linear(C *c, Call *call, bool swapped) {
                a->input_zero_point};
     int64_t depth = ctn_rows_depth(a->depth);
     a->narrow = is_narrow(&l);
-    set_constants(c, call, &l, &a->weights, fill_up(c, &l, swapped), a->columns * depth, &a->bias);
+    set_constants(c, call, &l, &a->weights, fill_up(c, &l, swapped),
+                  filled_channels(a->columns, 1) * depth, &a->bias);
     if (a->input_bytes != 2 || depth != a->depth)
         call_scratch(call, &a->scratch, 4 * depth, 4);
 }
@@ -117,7 +124,8 @@ static void pack_conv2d(C *c, Call *call, bool swapped) {
         call_scratch(call, &a->scratch, taps * (int64_t)sizeof(CtnTapS16), 4);
         return;
     }
-    set_constants(c, call, &l, &a->weights, fill_up(c, &l, swapped), a->out_c * depth, &a->bias);
+    set_constants(c, call, &l, &a->weights, fill_up(c, &l, swapped),
+                  filled_channels(a->out_c, a->groups) * depth, &a->bias);
     call_scratch(call, &a->scratch, 4 * depth, 4);
 }
 
