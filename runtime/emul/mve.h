@@ -478,17 +478,6 @@ static inline int32x4_t vmulhq_s32(int32x4_t a, int32x4_t b) {
     return a;
 }
 
-/* By negative amounts: to the right, rounded half up. */
-static inline int32x4_t vrshlq_s32(int32x4_t v, int32x4_t by) {
-    for (int i = 0; i < 4; i++)
-        if (by.lane[i] < 0)
-            v.lane[i] =
-                (int32_t)(((int64_t)v.lane[i] + ((int64_t)1 << (-by.lane[i] - 1))) >> -by.lane[i]);
-        else
-            v.lane[i] = (int32_t)((uint32_t)v.lane[i] << (by.lane[i] & 31));
-    return v;
-}
-
 static inline void vstrhq_p_s32(int16_t *p, int32x4_t v, mve_pred16_t live) {
     for (int i = 0; i < 4; i++)
         if (live >> 4 * i & 1)
