@@ -81,9 +81,11 @@ Attribute attribute(Builder &b, const TosaOperator &o, const TosaTensor &out) {
     case TOSA_ADD:
         return none(b, file::Attribute_Add);
     case TOSA_ARITHMETIC_RIGHT_SHIFT:
-        return {file::Attribute_ArithmeticRightShift, file::CreateShift(b, false).Union()};
+        return {file::Attribute_ArithmeticRightShift, file::CreateShift(b, o.a.round).Union()};
     case TOSA_CLAMP:
         return clamp(b, o.a);
+    case TOSA_CLZ:
+        return none(b, file::Attribute_ClzOp);
     case TOSA_CONCAT:
         return {file::Attribute_Concat, file::CreateAxis(b, o.a.axis).Union()};
     case TOSA_CONST:
@@ -98,8 +100,8 @@ Attribute attribute(Builder &b, const TosaOperator &o, const TosaTensor &out) {
         return none(b, file::Attribute_Gather);
     case TOSA_IDENTITY:
         return none(b, file::Attribute_IdentityOp);
-    case TOSA_INTDIV:
-        return none(b, file::Attribute_IntDiv);
+    case TOSA_LOGICAL_LEFT_SHIFT:
+        return none(b, file::Attribute_LogicalLeftShift);
     case TOSA_MATMUL:
         return none(b, file::Attribute_MatMul);
     case TOSA_MAX_POOL2D:

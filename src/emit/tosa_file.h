@@ -15,6 +15,7 @@ typedef enum {
     TOSA_ADD,
     TOSA_ARITHMETIC_RIGHT_SHIFT,
     TOSA_CLAMP,
+    TOSA_CLZ,
     TOSA_CONCAT,
     TOSA_CONST,
     TOSA_CONST_SHAPE,
@@ -22,7 +23,7 @@ typedef enum {
     TOSA_DEPTHWISE_CONV2D,
     TOSA_GATHER,
     TOSA_IDENTITY,
-    TOSA_INTDIV,
+    TOSA_LOGICAL_LEFT_SHIFT,
     TOSA_MATMUL,
     TOSA_MAX_POOL2D,
     TOSA_MUL,
@@ -54,6 +55,7 @@ typedef struct { /* the attributes of all kinds together */
     int32_t perm[TOSA_RANK];
     int8_t min, max;
     bool per_channel, twice; /* RESCALE: twice rounds in two steps */
+    bool round;              /* a shift to the right, half up */
 } TosaAttributes;
 
 typedef struct {

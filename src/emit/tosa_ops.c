@@ -191,31 +191,64 @@ static bool write_conv_transpose(Tosa *t, Node *n) {
     return true;
 }
 
+/* Logical dims in the order of memory that n's output has. */
+static int in_own_order(Tosa *t, const Node *n, int tensor) {
+    const Value *y = n->out[0];
+    TosaDims dims = {y->type.rank, {0}};
+    int32_t perm[MAX_RANK];
+    for (int d = 0; d < y->type.rank; d++) {
+        dims.dim[d] = y->type.dim[d];
+        perm[d] = y->order[d];
+    }
+    return tosa_transpose(t, tosa_reshape(t, tensor, &dims), perm);
+}
+
+static int in_logical_order(Tosa *t, const Value *v) {
+    int8_t logical[MAX_RANK];
+    for (int d = 0; d < MAX_RANK; d++)
+        logical[d] = (int8_t)d;
+    return tosa_value_in(t, v, logical);
+}
+
 /* A linear layer is a convolution of one pixel. */
 static bool write_linear(Tosa *t, Node *n) {
-    const Value *x = node_operand(n, 0), *w = node_in(n, "weight"), *y = n->out[0];
+    const Value *x = node_operand(n, 0), *w = node_in(n, "weight");
     if (!layer_fits(n))
         return false;
     int64_t depth = w->type.dim[1], channels = w->type.dim[0];
     int64_t rows = dims_count(x->type.rank - 1, x->type.dim);
-    int8_t logical[MAX_RANK];
-    for (int d = 0; d < MAX_RANK; d++)
-        logical[d] = (int8_t)d;
     TosaAttributes a = {.stride = {1, 1}, .dilation = {1, 1}};
-    int pixels = tosa_reshape(t, tosa_value_in(t, x, logical), &(TosaDims){4, {rows, 1, 1, depth}});
+    int pixels = tosa_reshape(t, in_logical_order(t, x), &(TosaDims){4, {rows, 1, 1, depth}});
     int weights =
         tosa_const(t, TOSA_INT8, &(TosaDims){4, {channels, 1, 1, depth}}, w->constant->data);
     int in[] = {pixels, weights, bias_of(t, n, channels),
                 tosa_number(t, TOSA_INT8, value_zero_point(x)), tosa_number(t, TOSA_INT8, 0)};
     int sums =
         tosa_add(t, TOSA_CONV2D, &a, 5, in, TOSA_INT32, &(TosaDims){4, {rows, 1, 1, channels}});
-    TosaDims dims = {y->type.rank, {0}};
-    memcpy(dims.dim, y->type.dim, sizeof dims.dim);
-    int32_t perm[MAX_RANK];
-    for (int d = 0; d < MAX_RANK; d++)
-        perm[d] = y->order[d];
-    int out = tosa_reshape(t, requantized(t, n, sums, channels), &dims);
-    tosa_store(t, n, tosa_transpose(t, out, perm));
+    tosa_store(t, n, in_own_order(t, n, requantized(t, n, sums, channels)));
+    return true;
+}
+
+/* Batches of both must be the same. */
+static bool write_matmul(Tosa *t, Node *n) {
+    const Value *a = node_operand(n, 0), *b = node_operand(n, 1), *y = n->out[0];
+    int rank = y->type.rank;
+    if (!is_int8(a) || !is_int8(b) || !is_int8(y) || a->type.rank != rank || b->type.rank != rank)
+        return false;
+    int64_t batch = dims_count(rank - 2, y->type.dim);
+    if (dims_count(rank - 2, a->type.dim) != batch || dims_count(rank - 2, b->type.dim) != batch)
+        return false;
+    int64_t rows = a->type.dim[rank - 2], depth = a->type.dim[rank - 1];
+    int64_t columns = b->type.dim[rank - 1];
+    int in[] = {tosa_reshape(t, in_logical_order(t, a), &(TosaDims){3, {batch, rows, depth}}),
+                tosa_reshape(t, in_logical_order(t, b), &(TosaDims){3, {batch, depth, columns}}),
+                tosa_number(t, TOSA_INT8, value_zero_point(a)),
+                tosa_number(t, TOSA_INT8, value_zero_point(b))};
+    int sums =
+        tosa_add(t, TOSA_MATMUL, NULL, 4, in, TOSA_INT32, &(TosaDims){3, {batch, rows, columns}});
+    double factor = value_scale(a) * value_scale(b) / value_scale(y);
+    int out = tosa_rescale_by(t, sums, TOSA_INT8, 0, value_zero_point(y), factor);
+    tosa_store(t, n, in_own_order(t, n, out));
     return true;
 }
 
@@ -441,39 +474,73 @@ static bool write_reduce_max(Tosa *t, Node *n) {
 
 /* ---- softmax ------------------------------------------------------------------------------- */
 
-/* e^(scale * (q - max)) by a table of 16 bits, whose sum divides. arm_softmax_s8 has other
- * roundings of its own; results are within a step of its. The table's index has seven bits of
- * fraction, which are zero, and its result seven more, which are taken off. */
+enum { SOFTMAX_ROW = 4096, QUOTIENT_BITS = 20 };
+
+/* Entry k of a table of 16 bits at f(k): the index has seven bits of fraction, the result seven
+ * more than its entries, which are taken off. */
+static int looked_up(Tosa *t, int index, const int16_t entry[513]) {
+    TosaDims dims = tosa_dims(t, index);
+    int in[] = {index, tosa_const(t, TOSA_INT16, &(TosaDims){1, {513}}, entry)};
+    int fine = tosa_add(t, TOSA_TABLE, NULL, 2, in, TOSA_INT32, &dims);
+    return tosa_rescale_by(t, fine, TOSA_INT32, 0, 0, 1.0 / 128);
+}
+
+static int number_like(Tosa *t, int tensor, int32_t value) {
+    return ranked(t, tosa_number(t, TOSA_INT32, value), tosa_dims(t, tensor).rank);
+}
+
+/* e^(beta * scale * (q - max)) of each value, in 15 bits. */
+static int powers(Tosa *t, const Node *n, int tensor, const TosaAttributes *along) {
+    TosaDims dims = tosa_dims(t, tensor), single = dims;
+    single.dim[along->axis] = 1;
+    int most = tosa_add(t, TOSA_REDUCE_MAX, along, 1, &tensor, TOSA_INT8, &single);
+    int below = pair(t, TOSA_SUB, widened(t, tensor, 0), widened(t, most, 0), &dims);
+    int16_t entry[513];
+    for (int i = 0; i < 513; i++) {
+        double scale = value_scale(node_operand(n, 0)) * node_double(n, "beta");
+        entry[i] = (int16_t)round(INT16_MAX * exp(scale * (i < 256 ? i - 256 : 0)));
+    }
+    return looked_up(t, tosa_rescale_by(t, below, TOSA_INT16, 0, 0, 128), entry);
+}
+
+/* Of sums from 2^14 to 2^30: shifted to 2^30 * (1 + u), 1 / (1 + u) in 15 bits; *left is the shift.
+ * What is looked up is 2^15 * 2^(30 - left) / sum. */
+static int reciprocals(Tosa *t, int sum, int *left) {
+    TosaDims dims = tosa_dims(t, sum);
+    int zeros = tosa_add(t, TOSA_CLZ, NULL, 1, &sum, TOSA_INT32, &dims);
+    *left = pair(t, TOSA_SUB, zeros, number_like(t, sum, 1), &dims);
+    int shifted = pair(t, TOSA_LOGICAL_LEFT_SHIFT, sum, *left, &dims);
+    int centred = pair(t, TOSA_SUB, shifted, number_like(t, sum, 3 << 29), &dims);
+    int16_t entry[513];
+    for (int i = 0; i < 513; i++)
+        entry[i] = (int16_t)round(fmin(INT16_MAX, 32768.0 / (1 + i / 512.0)));
+    return looked_up(t, tosa_rescale_by(t, centred, TOSA_INT16, 0, 0, ldexp(1, -14)), entry);
+}
+
+/* Powers by their sum, in 20 bits: the product of a power and a reciprocal, 30 bits, is shifted to
+ * the right by 45 - 20 - left, which is 9 to 22. The kernels have fixed-point powers and a
+ * reciprocal with other roundings; results are within a step of theirs. */
 static bool write_softmax(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
-    int dim = dim_wrap(t->c, n, node_int(n, "dim"), x->type.rank), axis = 0;
-    if (!is_int8(x) || !is_int8(y) || node_has(n, "mask") || value_scale(y) != 1.0 / 256 ||
-        value_zero_point(y) != -128 || x->type.dim[dim] > 512)
+    int dim = dim_wrap(t->c, n, node_int(n, "dim"), x->type.rank);
+    if (!is_int8(x) || !is_int8(y) || node_has(n, "mask") || x->type.dim[dim] > SOFTMAX_ROW)
         return false;
-    int tensor = tosa_value_in(t, x, y->order);
+    TosaAttributes along = {0};
     for (int p = 0; p < y->type.rank; p++)
-        axis = y->order[p] == dim ? p : axis;
-    TosaDims dims = tosa_dims(t, tensor), single = dims;
-    single.dim[axis] = 1;
-    TosaAttributes along = {.axis = axis};
-    int most = tosa_add(t, TOSA_REDUCE_MAX, &along, 1, &tensor, TOSA_INT8, &single);
-    int below = pair(t, TOSA_SUB, widened(t, tensor, 0), widened(t, most, 0), &dims);
-    int index = tosa_rescale_by(t, below, TOSA_INT16, 0, 0, 128);
-    int16_t entry[513] = {0};
-    for (int i = 0; i < 513; i++) {
-        double e = round(32767 * exp(value_scale(x) * node_double(n, "beta") * (i - 256)));
-        entry[i] = (int16_t)(i > 256 ? 32767 : e);
-    }
-    int in[] = {index, tosa_const(t, TOSA_INT16, &(TosaDims){1, {513}}, entry)};
-    int power = tosa_add(t, TOSA_TABLE, NULL, 2, in, TOSA_INT32, &dims);
-    int seven = ranked(t, tosa_number(t, TOSA_INT32, 7), dims.rank);
-    power = pair(t, TOSA_ARITHMETIC_RIGHT_SHIFT, power, seven, &dims);
+        along.axis = y->order[p] == dim ? p : along.axis;
+    int power = powers(t, n, tosa_value_in(t, x, y->order), &along);
+    TosaDims dims = tosa_dims(t, power), single = dims;
+    single.dim[along.axis] = 1;
     int sum = tosa_add(t, TOSA_REDUCE_SUM, &along, 1, &power, TOSA_INT32, &single);
-    int half = pair(t, TOSA_ARITHMETIC_RIGHT_SHIFT, sum,
-                    ranked(t, tosa_number(t, TOSA_INT32, 1), dims.rank), &single);
-    int scaled = tosa_rescale_by(t, power, TOSA_INT32, 0, 0, 256);
-    int quotient = pair(t, TOSA_INTDIV, pair(t, TOSA_ADD, scaled, half, &dims), sum, &dims);
-    tosa_store(t, n, tosa_rescale_by(t, quotient, TOSA_INT8, 0, -128, 1));
+    int left, reciprocal = reciprocals(t, sum, &left);
+    int in[] = {power, reciprocal, tosa_number(t, TOSA_INT8, 0)};
+    int product = tosa_add(t, TOSA_MUL, NULL, 3, in, TOSA_INT32, &dims);
+    int right = pair(t, TOSA_SUB, number_like(t, sum, 45 - QUOTIENT_BITS), left, &single);
+    int quotient = tosa_add(t, TOSA_ARITHMETIC_RIGHT_SHIFT, &(TosaAttributes){.round = true}, 2,
+                            (int[]){product, right}, TOSA_INT32, &dims);
+    tosa_store(t, n,
+               tosa_rescale_by(t, quotient, TOSA_INT8, 0, value_zero_point(y),
+                               ldexp(1, -QUOTIENT_BITS) / value_scale(y)));
     return true;
 }
 
@@ -662,10 +729,12 @@ static const struct {
     {"corten::conv2d", write_conv},
     {"corten::conv_transpose2d", write_conv_transpose},
     {"corten::linear", write_linear},
+    {"corten::matmul", write_matmul},
     {"corten::max_pool2d", write_max_pool},
     {"corten::reduce_max", write_reduce_max},
     {"corten::reduce_sum", write_reduce_sum},
     {"corten::softmax", write_softmax},
+    {"corten::softmax_scaled", write_softmax},
     {"corten::table", write_table},
 };
 
