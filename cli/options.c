@@ -140,7 +140,7 @@ const Option option_table[] = {
     HEAD("The chip", INSPECT | COMPILE),
     {"isa", 0, INSPECT | COMPILE, TEXT, AT(isa), NULL,
      "another level than the CPU's own, of those that it includes; c: plain C alone",
-     "c|v6m|v7m|dsp|mve", NULL},
+     "v6m|v7m|dsp|mve|c", NULL},
     {"ram", 0, INSPECT | COMPILE, BYTES, AT(ram), "BYTES",
      "refuse to need more; K and M are understood", NULL, NULL},
     {"flash", 0, COMPILE, BYTES, AT(flash), "BYTES", "refuse to need more", NULL, NULL},

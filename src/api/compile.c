@@ -162,6 +162,20 @@ static void read_calibration(C *c, Session *s, Graph *g) {
     s->compile.sample = samples.sample;
 }
 
+static void warn_of_rule(C *c, const Session *s, const Graph *g, const PrecisionRule *rule) {
+    const char **names = NEW_ARRAY(c, const char *, 2 * g->archive_count + 1);
+    int count = 0;
+    for (int i = 0; i < g->archive_count; i++) {
+        names[count++] = g->archive[i].name;
+        if (g->archive[i].module)
+            names[count++] = g->archive[i].module;
+    }
+    const char *near = text_nearest(rule->pattern, names, count);
+    diag_warning(c, &(Loc){.file = precision_name(s->o), .line = rule->line},
+                 "no node and no module of the archive is called %s%s%s%s", rule->pattern,
+                 near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
 /* Globs that no node or module of the archive has are mistakes, seldom meant. */
 static void check_precision_rules(C *c, const Session *s, const Graph *g) {
     for (int r = 0; r < s->compile.precision_count; r++) {
@@ -171,8 +185,7 @@ static void check_precision_rules(C *c, const Session *s, const Graph *g) {
             used = glob_match(rule->pattern, g->archive[i].name) ||
                    (g->archive[i].module && glob_match(rule->pattern, g->archive[i].module));
         if (!used)
-            diag_warning(c, &(Loc){.file = precision_name(s->o), .line = rule->line},
-                         "no node and no module of the archive is called %s", rule->pattern);
+            warn_of_rule(c, s, g, rule);
     }
 }
 

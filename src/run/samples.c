@@ -71,8 +71,8 @@ static Array *slice(Reader *r, const Array *a, int64_t at, const Type *t) {
     size_t bytes = (size_t)array_bytes(one);
     if (bytes > 0)
         memcpy(one->data, (const char *)a->data + (size_t)at * bytes, bytes);
-    bool quantized = dtype_is_float(t->dtype) &&
-                     (a->dtype == DT_I8 || a->dtype == DT_I16 || a->dtype == DT_U8);
+    bool quantized =
+        dtype_is_float(t->dtype) && (a->dtype == DT_I8 || a->dtype == DT_I16 || a->dtype == DT_U8);
     return a->dtype == t->dtype || quantized ? one : array_convert(r->c, one, t->dtype);
 }
 
@@ -343,6 +343,22 @@ Samples samples_real(C *c, const Samples *samples, const Graph *g, const Graph *
     return real;
 }
 
+static _Noreturn void fatal_no_labels(C *c, const Loc *loc, const char *labels,
+                                      const ArrayList *list) {
+    const char **names = NEW_ARRAY(c, const char *, list->count + 1);
+    Text all = text_new(c);
+    for (int i = 0; i < list->count; i++) {
+        names[i] = list->item[i].name;
+        text_add(&all, "%s%s", i ? ", " : "", names[i]);
+    }
+    const char *near = text_nearest(labels, names, list->count);
+    diag_error(c, DIAG_INPUT, loc, "no array named %s for the labels%s%s%s", labels,
+               near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    diag_detail(c, "the arrays: %s", text_string(&all));
+    diag_stop_if_errors(c);
+    abort();
+}
+
 Array *labels_read(C *c, const char *path, const char *labels) {
     if (text_ends_with(labels, ".npy")) {
         size_t bytes;
@@ -355,6 +371,6 @@ Array *labels_read(C *c, const char *path, const char *labels) {
     ArrayList list = npz_read(c, path);
     const Array *a = named(&list, labels);
     if (!a)
-        fatal(c, DIAG_INPUT, &loc, "no array named %s for the labels", labels);
+        fatal_no_labels(c, &loc, labels, &list);
     return (Array *)a;
 }

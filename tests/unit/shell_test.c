@@ -97,9 +97,10 @@ static void words_of_options_are_the_librarys(void **state) {
                              MODEL, DATA, o->name)
                 : flow_shell("%s %s %s -i %s %s --%s nonsense", CORTEN_EXE, run ? "run" : "verify",
                              out, DATA, run ? "-o x.npz" : "", o->name);
-        char *words = c_strdup(flow_c(), o->values), *rest = words;
-        for (char *word; (word = strsep(&rest, "|"));)
-            assert_says(said.messages, word);
+        Text words = text_new(flow_c());
+        for (const char *p = o->values; *p; p++)
+            text_add(&words, *p == '|' ? ", " : "%c", *p);
+        assert_says(said.messages, flow_text("one of: %s\n", text_string(&words)));
         assert_code(said, 2);
     }
 }
@@ -128,6 +129,20 @@ static void mistyped_words_are_suggested(void **state) {
         assert_says(said.messages, mistyped[i][2]);
         assert_code(said, atoi(mistyped[i][1]));
     }
+}
+
+/* Names of nodes and of arrays. */
+static void mistyped_names_are_suggested(void **state) {
+    (void)state;
+    const char *rules = flow_path("rules");
+    text_write(rules, "sil_ = int16\n");
+    Said said = flow_shell("%s compile %s -c %s -t cortex-m4 -o %s --precision %s", CORTEN_EXE,
+                           MODEL, DATA, flow_path("ruled"), rules);
+    assert_code(said, 0);
+    assert_says(said.messages, "is called sil_; did you mean silu_?");
+    said = flow_shell("%s verify %s -i %s --labels ou0", CORTEN_EXE, compiled(), DATA);
+    assert_code(said, 3);
+    assert_says(said.messages, "no array named ou0 for the labels; did you mean out0?");
 }
 
 static void nothing_near_is_not_suggested(void **state) {
@@ -266,6 +281,7 @@ int main(void) {
         cmocka_unit_test(passes_are_listed_where_the_help_says),
         cmocka_unit_test(words_of_options_are_the_librarys),
         cmocka_unit_test(mistyped_words_are_suggested),
+        cmocka_unit_test(mistyped_names_are_suggested),
         cmocka_unit_test(nothing_near_is_not_suggested),
         cmocka_unit_test(bash_completes_commands_options_and_words),
         cmocka_unit_test(other_shells_take_their_scripts),

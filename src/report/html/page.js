@@ -44,7 +44,7 @@ function glance() {
   return el('section', {id: 'glance'},
     el('div', {class: 'tiles'},
       tile('RAM', bytesText(report.arena_bytes + report.state_bytes),
-           report.arena_bytes === report.arena_lower_bound_bytes ? 'no plan is smaller'
+           report.arena_bytes === report.arena_lower_bound_bytes ? 'equal to the lower bound'
              : 'lower bound ' + bytesText(report.arena_lower_bound_bytes + report.state_bytes),
            peak.call ? 'peak at ' + peak.call : null,
            report.state_bytes ? 'state ' + bytesText(report.state_bytes) : null),
