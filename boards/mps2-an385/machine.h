@@ -1,1 +1,2 @@
 #define BOARD_MHZ 25
+#define BOARD_UART 0x40004000u

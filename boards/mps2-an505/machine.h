@@ -1,1 +1,2 @@
 #define BOARD_MHZ 20
+#define BOARD_UART 0x50200000u

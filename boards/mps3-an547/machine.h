@@ -1,1 +1,2 @@
 #define BOARD_MHZ 32
+#define BOARD_UART 0x59303000u

@@ -80,6 +80,8 @@ typedef struct {
     const char *labels;     /* verify: a .npy, or the name of an array in `input` */
     int limit;              /* run, verify: only the first samples; 0: all */
     const char *on;         /* float, host, qemu; NULL: host (an archive: float) */
+    const char *port;       /* verify on a board: its serial line */
+    int baud;               /* of it; 0: 115200 */
     const char *archive;    /* run, verify: where the .pt2 is now (--model) */
     bool raw;               /* run: integers instead of float32 */
     const char *mean, *std; /* images: "0.5,0.5,0.5" */

@@ -15,7 +15,7 @@ typedef struct {
     Array ***integer, ***real; /* [sample][output] */
     Comparison *compared;
     ChipRun chip;
-    bool on_chip, bit_exact;
+    bool on_chip, on_board, bit_exact; /* the chip is QEMU's or a board's */
     double top1_float, top1_integer, agreement;
     bool has_labels;
 } Verify;
@@ -41,8 +41,11 @@ static void run_both(C *c, Verify *v) {
 
 static void compare_chip(C *c, Session *s, Verify *v) {
     Graph *g = v->model.planned;
-    v->on_chip = true;
-    v->chip = qemu_run(c, g, &s->compile, v->model.folder, &v->samples);
+    const CortenOptions *o = s->o;
+    if (v->on_board)
+        v->chip = board_run(c, g, o->port, o->baud ? o->baud : 115200, &v->samples);
+    else
+        v->chip = qemu_run(c, g, &s->compile, v->model.folder, &v->samples);
     v->bit_exact = true;
     for (int i = 0; i < v->samples.count; i++)
         for (int k = 0; k < g->output_count; k++) {
@@ -112,7 +115,10 @@ static json_t *verify_json(const Verify *v) {
             json_array_append_new(outputs, db_json(noise_db(comparison_output(v->compared, k))));
     json_object_set_new(root, "output_sqnr_db", outputs);
     json_object_set_new(root, "samples", json_integer(v->samples.count));
-    json_object_set_new(root, "bit_exact", v->on_chip ? json_boolean(v->bit_exact) : json_null());
+    json_object_set_new(root, "bit_exact",
+                        v->on_chip || v->on_board ? json_boolean(v->bit_exact) : json_null());
+    if (v->on_board)
+        json_object_set_new(root, "cycles", json_integer(v->chip.cycles));
     for (const Call *call = g->first_call; call; call = call->next)
         if (comparison_call(v->compared, call)->signal > 0)
             json_array_append_new(
@@ -226,9 +232,13 @@ static void print_text(C *c, Session *s, const Verify *v) {
     if (v->has_labels)
         fprintf(f, "top-1: float %.2f %%, integer %.2f %%, agreement %.2f %%\n",
                 100 * v->top1_float, 100 * v->top1_integer, 100 * v->agreement);
-    if (!v->on_chip)
+    if (!v->on_chip && !v->on_board)
         return;
     fprintf(f, "host and chip agree bit for bit: %s\n", v->bit_exact ? "yes" : "NO");
+    if (v->on_board && v->chip.cycles > 0)
+        fprintf(f, "cycles of the last inference: %u\n", v->chip.cycles);
+    if (v->on_board)
+        return;
     fprintf(f, "instructions per inference: %llu on %s\n",
             (unsigned long long)v->chip.total_instructions, s->compile.cpu->name);
     fprintf(f, "arena %lld bytes, stack %u bytes, whole image: flash %lld, ram %lld bytes\n",
@@ -238,8 +248,12 @@ static void print_text(C *c, Session *s, const Verify *v) {
 
 static void verify_body(C *c, Session *s) {
     const char *on = s->o->on ? s->o->on : "host";
-    if (strcmp(on, "host") != 0 && strcmp(on, "qemu") != 0)
-        fatal(c, DIAG_USAGE, NULL, "unknown --on \"%s\"; one of: host, qemu", on);
+    if (strcmp(on, "host") != 0 && strcmp(on, "qemu") != 0 && strcmp(on, "board") != 0)
+        fatal(c, DIAG_USAGE, NULL, "unknown --on \"%s\"; one of: host, qemu, board", on);
+    if (strcmp(on, "board") == 0 && !s->o->port)
+        fatal(c, DIAG_USAGE, NULL,
+              "--on board: which serial line? give --port, as in "
+              "--port /dev/ttyACM0");
     session_need_folder(c, s->o->model);
     Verify v = {0};
     v.model = compiled_load(c, s, s->o->model);
@@ -248,7 +262,9 @@ static void verify_body(C *c, Session *s) {
     v.real_samples = samples_real(c, &v.samples, v.reference, v.model.planned);
     run_both(c, &v);
     count_top1(c, s, &v);
-    if (strcmp(on, "qemu") == 0)
+    v.on_chip = strcmp(on, "qemu") == 0;
+    v.on_board = strcmp(on, "board") == 0;
+    if (v.on_chip || v.on_board)
         compare_chip(c, s, &v);
     json_t *root = verify_json(&v);
     char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
@@ -261,7 +277,7 @@ static void verify_body(C *c, Session *s) {
     else
         print_text(c, s, &v);
     add_to_page(c, &v, text);
-    if (v.on_chip && !v.bit_exact)
+    if ((v.on_chip || v.on_board) && !v.bit_exact)
         fatal(c, DIAG_BUG, NULL, "the chip's outputs differ from the host's");
 }
 

@@ -68,7 +68,11 @@ typedef struct {
     uint64_t *call_instructions;
     uint32_t stack_bytes; /* high-water mark */
     int64_t image_flash_bytes, image_ram_bytes;
+    uint32_t cycles; /* of the last inference, as a board has measured it; 0: not */
 } ChipRun;
+/* All samples on a board at a serial line; exit code 4 when it does not answer or has another
+ * model. */
+ChipRun board_run(C *c, Graph *g, const char *port, int baud, const Samples *samples);
 ChipRun qemu_run(C *c, Graph *g, const Options *o, const char *folder, const Samples *samples);
 
 /* Signal and noise of one value against float, summed over samples. */
