@@ -33,50 +33,61 @@ static inline void ctn_sum_line(const CtnSum8 *sum, const int8_t *exact, int32_t
                                 int32_t count) {
     const CtnSum8 s = *sum; /* a copy, which stores of bytes cannot change */
     if (!s.table && s.max - s.min == 255 && exact_step == 1 && other_step == 1)
-        for (; count >= 2; count -= 2, exact += 2, other += 2, output += 2) {
-            output[0] = (int8_t)ctn_ssat8_half(ctn_sum_of(&s, exact[0], other[0]));
-            output[1] = (int8_t)ctn_ssat8_half(ctn_sum_of(&s, exact[1], other[1]));
-        }
+        for (; count > 0; count--)
+            *output++ = (int8_t)ctn_ssat8_half(ctn_sum_of(&s, *exact++, *other++));
     for (; count > 0; count--, exact += exact_step, other += other_step)
         *output++ = ctn_finish_s8(ctn_sum_of(&s, *exact, *other) >> 1, s.min, s.max, s.table);
 }
 
 typedef struct {
-    const int8_t *q;
+    int8_t *q;
     const int32_t *stride;
     int32_t zero_point, multiplier, shift;
 } CtnSumOperand;
 
 /* Where both operands are exact, `other` is (q - z) * 2^22 / 2, rounded to what it is. */
-static inline CtnSum8 ctn_sum_begin(const CtnAddS8Args *a, const CtnSumOperand *exact,
-                                    const CtnSumOperand *other) {
+static inline void ctn_sum_begin(CtnSum8 *s, const CtnAddS8Args *a, const CtnSumOperand *exact,
+                                 const CtnSumOperand *other, const CtnSumOperand *output) {
     int both = other->shift == 0;
     int32_t factor = 1 << (both ? 22 : 21), shift = both ? 1 : -other->shift;
     factor = other->multiplier < 0 ? -factor : factor;
     int32_t exact_factor = exact->multiplier < 0 ? -(1 << 20) : 1 << 20;
-    return (CtnSum8){.exact_factor = exact_factor,
-                     .factor = factor,
-                     .offset = -other->zero_point * factor,
-                     .multiplier = other->multiplier < 0 ? -other->multiplier : other->multiplier,
-                     .round = 1 << (shift - 1),
-                     .shift = shift,
-                     .sum = -exact->zero_point * exact_factor,
-                     .out_multiplier = a->output_multiplier,
-                     .out_round = (2 * a->output_zero_point + 1) * (1 << (-a->output_shift - 1)),
-                     .out_shift = -a->output_shift - 1,
-                     .min = a->clamp_min,
-                     .max = a->clamp_max};
+    s->exact_factor = exact_factor;
+    s->factor = factor;
+    s->offset = -other->zero_point * factor;
+    s->multiplier = other->multiplier < 0 ? -other->multiplier : other->multiplier;
+    s->round = 1 << (shift - 1);
+    s->shift = shift;
+    s->sum = -exact->zero_point * exact_factor;
+    s->out_multiplier = output->multiplier;
+    s->out_shift = -output->shift - 1;
+    s->out_round = (2 * output->zero_point + 1) * (1 << s->out_shift);
+    s->min = a->clamp_min;
+    s->max = a->clamp_max;
+}
+
+/* Out of line, for a kernel of a single addition shall stay below 1 KB. numbers: zero point,
+ * multiplier and shift, as the arguments have them. */
+__attribute__((noinline)) static void ctn_sum_operand(CtnSumOperand *o, const CtnFrame *frame,
+                                                      CtnRef ref, const int32_t *stride,
+                                                      const int32_t *numbers) {
+    o->q = ctn_at(frame, ref);
+    o->stride = stride;
+    o->zero_point = numbers[0];
+    o->multiplier = numbers[1];
+    o->shift = numbers[2];
 }
 
 static inline void ctn_sum_s8(const CtnAddS8Args *a, const CtnFrame *frame) {
-    CtnSumOperand operand[2] = {
-        {ctn_at(frame, a->a), a->a_stride, a->a_zero_point, a->a_multiplier, a->a_shift},
-        {ctn_at(frame, a->b), a->b_stride, a->b_zero_point, a->b_multiplier, a->b_shift},
-    };
-    const CtnSumOperand *exact = operand + (a->a_shift != 0), *other = operand + (a->a_shift == 0);
-    CtnSum8 s = ctn_sum_begin(a, exact, other);
+    CtnSumOperand both[2], to; /* the exact one first */
+    ctn_sum_operand(&both[a->a_shift != 0], frame, a->a, a->a_stride, &a->a_zero_point);
+    ctn_sum_operand(&both[a->a_shift == 0], frame, a->b, a->b_stride, &a->b_zero_point);
+    ctn_sum_operand(&to, frame, a->output, 0, &a->output_zero_point);
+    const CtnSumOperand *exact = &both[0], *other = &both[1];
+    CtnSum8 s;
+    ctn_sum_begin(&s, a, exact, other, &to);
     s.table = ctn_at(frame, a->table);
-    int8_t *output = ctn_at(frame, a->output);
+    int8_t *output = to.q;
     int32_t index[5] = {0}, l = 0, r = 0;
     if (ctn_is_empty(6, a->dim))
         return;
