@@ -59,7 +59,7 @@
       button.click();
       seen.add(place());
     }
-    check(seen.size > 2, 'the buttons of the picture do nothing');
+    check(seen.size > 1, 'the buttons of the picture do nothing');
     const box = one('#graph svg').getBoundingClientRect(), before = place();
     const at = (type, x) => one('#graph svg').dispatchEvent(new PointerEvent(type,
       {pointerId: 1, clientX: box.left + x, clientY: box.top + 50, bubbles: true}));

@@ -64,6 +64,13 @@ expect 'by corten verify'
 expect 'top-1, integer'
 check "$page" 1280
 
+# Outputs that are None or numbers, inputs that nobody reads; nodes that stay in float; a state.
+for model in flow/boundary float/two_kinds pains/lstm_stream; do
+    "$corten" compile "$source/tests/$model.pt2" -c "$source/tests/$model.npz" -t cortex-m4 --allow-float \
+        -o "$work/$model" -q
+    check "$work/$model/report.html" 1280
+done
+
 hostile=$source/tests/browser/hostile
 "$corten" compile "$hostile.pt2" -c "$hostile.npz" -t cortex-m4 -o "$work/hostile" -q
 if grep -q '<img' "$work/hostile/report.html"; then
