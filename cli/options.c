@@ -132,6 +132,8 @@ const Option option_table[] = {
      NULL},
     {"io-layout", 0, COMPILE, TEXT, AT(io_layout), NULL,
      "order of their dimensions (default: as exported)", "nchw|nhwc", NULL},
+    {"state", 0, COMPILE | SENSITIVITY, REPEATED, LIST_AT(state), "INPUT=OUTPUT",
+     "an output that is the input of the next run, kept by the model; repeatable", NULL, NULL},
     {"input-scale", 0, COMPILE | SENSITIVITY, REPEATED, LIST_AT(input_scale), "NAME=SCALE,ZP",
      "fixed quantization of an input", NULL, NULL},
     {"emit", 0, COMPILE, TEXT, AT(emit), NULL, "what to write", "c|tosa", NULL},

@@ -144,13 +144,14 @@ static int take_operand(const Command *command, int argc, char **argv, CortenOpt
 }
 
 int options_parse(const Command *command, int argc, char **argv, CortenOptions *out) {
-    static const char *calibrate[MAX_REPEATED], *input_scale[MAX_REPEATED];
+    static const char *calibrate[MAX_REPEATED], *input_scale[MAX_REPEATED], *state[MAX_REPEATED];
     static const char *exports[MAX_REPEATED];
     struct option longs[OPTIONS + 2];
     char shorts[2 * OPTIONS + 4];
     getopt_tables(command, longs, shorts);
     out->calibrate = calibrate;
     out->input_scale = input_scale;
+    out->state = state;
     out->exports = exports;
     int (*listing)(const CortenOptions *o) = NULL;
     opterr = 0;

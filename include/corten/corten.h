@@ -87,6 +87,8 @@ typedef struct {
     const char *mean, *std; /* images: "0.5,0.5,0.5" */
 
     const char *dump, *stop_after, *from; /* passes */
+    const char *const *state;             /* "INPUT=OUTPUT": kept by the model from run to run */
+    int state_count;
     bool json, quiet, verbose, colour;
     FILE *results, *messages;
 

@@ -15,11 +15,11 @@ typedef struct {
     Session *s;
     const Graph *calibrated, *reference;
     CostList costs;
-    int count;   /* candidates */
-    int *order;  /* indices of costs: the best first */
-    bool *taken; /* by place in the order */
-    double *db;  /* [output] of the last try */
-    double best; /* the worst output's, of the best try */
+    int count;                 /* candidates */
+    int *order;                /* indices of costs: the best first */
+    bool *taken;               /* by place in the order */
+    double *db;                /* [output] of the last try */
+    double best;               /* the worst output's, of the best try */
     bool float_wanted, failed; /* some try could not be compiled */
     int tries;
 } Budget;

@@ -17,6 +17,16 @@ static const char *optional(const json_t *root, const char *key) {
     return json_string_value(json_object_get(root, key));
 }
 
+static const char *const *strings(C *c, const json_t *list, int *count) {
+    *count = (int)json_array_size(list);
+    const char **all = NEW_ARRAY(c, const char *, *count + 1);
+    for (int i = 0; i < *count; i++) {
+        const char *s = json_string_value(json_array_get(list, (size_t)i));
+        all[i] = c_strdup(c, s ? s : "");
+    }
+    return all;
+}
+
 /* The options of the earlier compile that lowering depends on. */
 static void take_options(C *c, Session *s, const json_t *root, const Loc *loc, CortenOptions *o) {
     o->target = member(c, loc, root, "target");
@@ -34,6 +44,7 @@ static void take_options(C *c, Session *s, const json_t *root, const Loc *loc, C
     o->ram = json_integer_value(json_object_get(options, "ram")); /* as many strips as then */
     o->flash = 0;
     o->exports_count = 0;
+    o->state = strings(c, json_object_get(options, "state"), &o->state_count);
     s->o = o;
     session_options(c, s);
 }
@@ -91,6 +102,8 @@ Compiled compiled_load(C *c, Session *s, const char *folder) {
     const char *name = member(c, &loc, root, "name");
     m.archive =
         o->archive ? o->archive : archive_place_in(c, folder, member(c, &loc, root, "model"));
+    m.state = o->state;
+    m.state_count = o->state_count;
     m.archive_sha256 = member(c, &loc, root, "model_sha256");
     json_decref(root);
     m.planned = graph_load(c, path_join(c, folder, c_format(c, "%s.corten", name)));
@@ -100,7 +113,9 @@ Compiled compiled_load(C *c, Session *s, const char *folder) {
 }
 
 Graph *archive_import(C *c, const CortenOptions *o, const char *path) {
-    return import_pt2_bytes(c, path, o->archive_data, o->archive_bytes);
+    Graph *g = import_pt2_bytes(c, path, o->archive_data, o->archive_bytes);
+    states_pair(c, g, o->state_count, o->state);
+    return g;
 }
 
 Graph *archive_float(C *c, const CortenOptions *o, const char *path) {
@@ -113,5 +128,8 @@ Graph *archive_float(C *c, const CortenOptions *o, const char *path) {
 
 Graph *compiled_float(C *c, const CortenOptions *o, const Compiled *m) {
     check_archive(c, m->archive, m->archive_sha256);
-    return archive_float(c, o, m->archive);
+    CortenOptions paired = *o;
+    paired.state_count = m->state_count;
+    paired.state = m->state;
+    return archive_float(c, &paired, m->archive);
 }

@@ -263,6 +263,8 @@ void session_options(C *c, Session *s) {
     k->ram_limit = o->ram;
     k->flash_limit = o->flash;
     k->accuracy_budget_db = o->accuracy_budget_db;
+    k->state_count = o->state_count;
+    k->state = o->state;
     k->input_scale_count = o->input_scale_count;
     k->input_scale = o->input_scale;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);

@@ -41,6 +41,8 @@ typedef struct {
     Graph *planned;
     const char *archive; /* path; --model overrides */
     const char *archive_sha256;
+    const char *const *state; /* as it was compiled with */
+    int state_count;
 } Compiled;
 
 /* The options of that compile, and where its archive is; for a model that is made anew. */

@@ -606,7 +606,8 @@ static void states_add(Functionalize *p) {
     for (int i = 0; i < g->state_count; i++) {
         Value *before = g->state[i].before;
         before->role = ROLE_BUFFER;
-        before->initial = before->constant;
+        if (before->constant)
+            before->initial = before->constant;
         before->constant = NULL;
     }
 }

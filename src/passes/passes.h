@@ -49,6 +49,8 @@ typedef struct {
     const Raised *raised;
     int precision_count;
     const PrecisionRule *precision;
+    int state_count; /* "INPUT=OUTPUT", for the report */
+    const char *const *state;
     int input_scale_count;
     const char *const *input_scale; /* "NAME=SCALE,ZP" */
     int export_count;
@@ -103,6 +105,9 @@ void pass_quantize(C *c, Graph *g, const Options *o); /* quant/ */
 void pass_layout(C *c, Graph *g, const Options *o);   /* lower/ */
 void pass_lower(C *c, Graph *g, const Options *o);    /* lower/ */
 void pass_plan(C *c, Graph *g, const Options *o);     /* lower/ */
+
+/* Makes states of inputs and outputs, "INPUT=OUTPUT" each, of an imported graph. */
+void states_pair(C *c, Graph *g, int count, const char *const *pairs);
 
 /* Parts of pass fold. The Tensor operands of the pointwise n as numbers, with slot *x_slot left for
  * the value x: constants give their element, or their only one; false if another varies. Then, is

@@ -6,9 +6,17 @@
 
 #include <math.h>
 
+/* What goes into the next run has one type. */
+static bool is_next_state(const Graph *g, const Value *v) {
+    for (int i = 0; i < g->state_count; i++)
+        if (g->state[i].after == v)
+            return true;
+    return false;
+}
+
 /* The value in which v leaves the graph when only data movement comes between; NULL: others read
  * it. */
-static const Value *leaves_as(const Value *v) {
+static const Value *leaves_as(const Graph *g, const Value *v) {
     while (v->output_count == 0) {
         const Node *n = v->user_count == 1 ? v->user[0] : NULL;
         if (!n || n->float_kept || n->out_count != 1 || !(n->op->traits & OP_MOVES_DATA) ||
@@ -16,7 +24,7 @@ static const Value *leaves_as(const Value *v) {
             return NULL;
         v = n->out[0];
     }
-    return v->user_count == 0 ? v : NULL;
+    return v->user_count == 0 && !is_next_state(g, v) ? v : NULL;
 }
 
 /* At an output of the graph nobody requantizes, so what is joined there can keep its own grids,
@@ -164,7 +172,7 @@ static bool joins_alike(Sets *s, Node *n, Node **cat, Grid **first) {
 /* Several scales of a detector, each joined of boxes and scores, joined at an output: boxes share
  * one grid and scores another. */
 void parts_share(Sets *s, Node *n) {
-    const Value *last = node_is(n, "aten::cat") ? leaves_as(n->out[0]) : NULL;
+    const Value *last = node_is(n, "aten::cat") ? leaves_as(s->g, n->out[0]) : NULL;
     Node **cat = NEW_ARRAY(s->c, Node *, node_operand_count(n) + 1);
     Grid *grid = NULL;
     if (!last || s->grid[set_root(s, n->out[0]->id)] || !joins_alike(s, n, cat, &grid) ||
@@ -180,7 +188,7 @@ void parts_share(Sets *s, Node *n) {
 }
 
 bool parts_keep(Sets *s, Node *n) {
-    const Value *out = n->out[0], *last = leaves_as(out);
+    const Value *out = n->out[0], *last = leaves_as(s->g, out);
     if (!last || !keeps_parts(s, n) || !grid_carried(s, out, last, numbered_pieces(s->c, n)))
         return false;
     mark_parted(s, out, last);

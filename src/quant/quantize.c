@@ -209,11 +209,45 @@ static bool ranges_alike(const Observed *a, const Observed *b) {
     return (high - low) <= 1.07 * (a->max - a->min);
 }
 
+/* A state has one grid. Where parts of it use less than an eighth of that, 8 bits would leave them
+ * less than 5: hidden and cell state of an LSTM in one tensor. It gets 16 then, and what is joined
+ * for it keeps grids of its own. */
+#define UNLIKE 8
+
+static bool is_state(Sets *s, int root) {
+    for (int i = 0; i < s->g->state_count; i++)
+        if (set_root(s, s->g->state[i].before->id) == root)
+            return true;
+    return false;
+}
+
+static bool much_smaller(const Observed *a, const Observed *b) {
+    return a && b && UNLIKE * (a->max - a->min) < b->max - b->min;
+}
+
+static bool state_demands_wide(Sets *s, int root) {
+    bool unlike = false;
+    for (int id = 0; is_state(s, root) && id < s->count; id++) {
+        const Value *v = s->g->value[id];
+        if (set_root(s, id) == root && v->def && v->user_count > 0)
+            unlike |= much_smaller(v->observed, s->seen[root]);
+    }
+    return unlike;
+}
+
+static bool joins_state(Sets *s, const Node *n) {
+    int root = set_root(s, n->out[0]->id);
+    bool unlike = state_demands_wide(s, root);
+    for (int k = 0; is_state(s, root) && k < node_operand_count(n); k++)
+        unlike |= much_smaller(s->seen[set_root(s, node_operand(n, k)->id)], s->seen[root]);
+    return is_state(s, root) && unlike;
+}
+
 static void share_joined(Sets *s, Node *n) {
     Value *out = n->out[0];
     if (!set_varies(s, out) || !joins_values(n))
         return;
-    if (s->parted[out->id] || parts_keep(s, n))
+    if (s->parted[out->id] || parts_keep(s, n) || joins_state(s, n))
         return;
     int count = node_operand_count(n);
     for (int k = 0; k < count; k++) {
@@ -427,6 +461,10 @@ static void choose_widths(Sets *s) {
         s->wide[id] = asked == 16 || (asked == 0 && set_is_cheap(s, id, WIDE_SHARE * total));
         if (s->wide[id])
             note_reason(s, id, "small: 16 bits cost next to nothing");
+        if (!s->wide[id] && asked == 0 && widenable && state_demands_wide(s, id)) {
+            s->wide[id] = true;
+            note_reason(s, id, "a state of parts with unlike ranges");
+        }
         if (asked == 16)
             check_asked(s, id);
     }
@@ -455,7 +493,8 @@ static Value *regridded(Sets *s, Node *n, Value *x, Grid *grid) {
 
 static Grid *narrow_grid(Sets *s, const Value *x) {
     double low, high;
-    observed_range(s->c, s->seen[set_root(s, x->id)], s->o->observer, 8, &low, &high);
+    const Observed *own = x->observed ? x->observed : s->seen[set_root(s, x->id)];
+    observed_range(s->c, own, s->o->observer, 8, &low, &high);
     return grid_affine(s->c, low, high, 8);
 }
 
