@@ -146,6 +146,36 @@ static void sensitivity_lists_nodes_by_what_they_cost(void **state) {
     assert_code(flow_run(corten_sensitivity, o), 2);
 }
 
+/* An LSTM whose two states the user would carry: sample by sample the integer model, which carries
+ * them itself, keeps to float, and its first sample starts from zeros. */
+static void paired_states_go_on_from_run_to_run(void **state) {
+    (void)state;
+    static const char *const data[] = {"pains/lstm_of_3.npz"}, *const pair[] = {"1=1", "2=2"};
+    const char *out = flow_path("stream");
+    CortenOptions o = {.model = "pains/lstm_of_3.pt2",
+                       .calibrate = data,
+                       .calibrate_count = 1,
+                       .target = "cortex-m4",
+                       .state = pair,
+                       .state_count = 2,
+                       .out = out};
+    assert_code(flow_run(corten_compile, o), 0);
+    assert_true(json_integer_value(json_object_get(flow_report(out), "state_bytes")) > 0);
+    ArrayList real = flow_outputs(out, data[0], "float"), got = flow_outputs(out, data[0], "host");
+    assert_int_equal(real.count, 1);
+    assert_true(flow_sqnr(real.item[0].array, got.item[0].array) > 25);
+    static const char *const wrong[] = {"0=1"};
+    o.state = wrong;
+    o.state_count = 1;
+    o.out = flow_path("wrong_pair");
+    assert_code(flow_run(corten_compile, o), 2);
+    static const char *const unknown[] = {"foo=1"};
+    o.state = unknown;
+    Said said = flow_run(corten_compile, o);
+    assert_code(said, 2);
+    assert_says(said.messages, "--state: no input \"foo\"");
+}
+
 int main(void) {
     flow_begin();
     const struct CMUnitTest tests[] = {
@@ -156,6 +186,7 @@ int main(void) {
         cmocka_unit_test(a_budget_out_of_reach_is_refused_with_what_limits),
         cmocka_unit_test(a_budget_needs_calibration_data),
         cmocka_unit_test(sensitivity_lists_nodes_by_what_they_cost),
+        cmocka_unit_test(paired_states_go_on_from_run_to_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
