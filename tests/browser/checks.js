@@ -16,6 +16,10 @@
       check(!one('#panel').hidden && title && title.textContent === row.dataset.node,
             'the panel does not show ' + row.dataset.node);
     }
+    for (const port of all('.box.port')) {
+      port.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+      check(one('#panel h2').textContent === port.getAttribute('aria-label'), 'a port does not open');
+    }
     document.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}));
     check(one('#panel').hidden, 'Escape leaves the panel open');
   };

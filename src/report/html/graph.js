@@ -54,10 +54,13 @@ function drawBox(place) {
     style: '--fate: var(--' + (g.port ? 'soft' : mainFate(g)) + ')',
   }, sv('rect', {width: place.width, height: place.height, rx: 7}),
      sv('rect', {class: 'heat', width: place.width, height: place.height, rx: 7, 'fill-opacity': 0}));
-  if (g.port)
+  if (g.port) {
+    fill(box, {tabindex: 0, role: 'button', 'aria-label': g.label, onclick: () => graph.dragged || selectPort(g),
+               onkeydown: event => event.key === 'Enter' && selectPort(g)}, []);
     box.append(sv('text', {x: 10, y: 17}, clip(g.label, 20)),
                sv('text', {x: place.width - 8, y: 17, 'text-anchor': 'end'},
                   clip(shapeText(g.port.shape), 15)));
+  }
   g.nodes.forEach((node, k) => box.append(drawRow(node, k)));
   g.place = place;
   graph.boxOf.set(g.index, box);

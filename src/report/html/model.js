@@ -139,7 +139,7 @@ function makeGroups() {
   const leader = leaders(), byLeader = new Map(), groups = [];
   const add = group => (groups.push(Object.assign(group, {index: groups.length, from: new Set()})), group);
   const inputs = report.inputs.map((input, k) => input.shape
-    ? add({nodes: [], port: input, label: 'input ' + k + '  ' + (input.name || '')}) : null);
+    ? add({nodes: [], port: input, inputIndex: k, label: 'input ' + k + '  ' + (input.name || '')}) : null);
   for (const node of nodes) {
     const l = leader[node.id];
     if (!byLeader.has(l))
@@ -157,7 +157,8 @@ function makeGroups() {
     const id = details.outputs[k];
     if (id === null || id === undefined || (id >= 0 && !nodes[id]))
       return;
-    const port = add({nodes: [], port: output, label: 'output ' + k + '  ' + (output.name || '')});
+    const port = add({nodes: [], port: output, maker: id >= 0 ? nodes[id] : null,
+                      label: 'output ' + k + '  ' + (output.name || '')});
     const from = id >= 0 ? nodes[id].group : inputs[-1 - id];
     if (from)
       port.from.add(from.index);

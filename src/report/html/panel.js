@@ -91,13 +91,38 @@ function tableFacts(table, width) {
     el('p', {class: 'hint'}, 'The table (thick) against the function (thin): ' + tableText(table) + ' of the output.'));
 }
 
-function selectNode(node) {
-  if (!node)
-    return;
-  panel.replaceChildren(...panelOf(node).filter(Boolean));
+/* An input or output of the model. */
+function portPanel(group) {
+  const port = group.port, width = Math.min(356, innerWidth - 40);
+  const values = details.values.filter(v => v.nodes.includes(-1 - group.inputIndex));
+  return [
+    el('button', {class: 'close', onclick: closePanel, 'aria-label': 'close'}, '✕'),
+    el('h2', null, group.label),
+    facts(['type', port.dtype], ['shape', shapeText(port.shape)],
+          ['scale', port.scale === null ? null : String(port.scale)],
+          ['zero point', port.zero_point === null ? null : String(port.zero_point)],
+          ['order', port.layout], ['SQNR', port.sqnr_db === undefined ? null : dbText(port.sqnr_db)],
+          ['made by', group.maker ? nodeLink(group.maker) : null]),
+    ...values.map(v => valueFacts(v, width)),
+  ];
+}
+
+function openPanel(content) {
+  panel.replaceChildren(...content.filter(Boolean));
   panel.hidden = false;
   panel.scrollTop = 0;
   tip.hidden = true;
+}
+
+function selectPort(group) {
+  openPanel(portPanel(group));
+  markChosen(null);
+}
+
+function selectNode(node) {
+  if (!node)
+    return;
+  openPanel(panelOf(node));
   markChosen(node);
   showNode(node);
   history.replaceState(null, '', '#node=' + encodeURIComponent(node.name));
