@@ -119,6 +119,38 @@ def odd():
     yield "zeros", fn(lambda s, x: x * 0), (x,)
 
 
+class Branch(nn.Module):
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
+
+
+class NoInputs(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([0.5, -1.0, 2.0]))
+
+    def forward(self):
+        return self.weight * 2 + 1
+
+
+def findings():
+    """What a compile refuses, or has something to say about."""
+    fn = pains.Fn
+    yield "branch", Branch(), (torch.randn(3),)
+    yield "complex_input", fn(lambda s, x: torch.view_as_real(x).sum(-1)), (
+        torch.randn(3, dtype=torch.complex64),
+    )
+    yield "no_inputs", NoInputs(), ()
+    yield "decomposition_of_a_matrix", fn(lambda s, x: torch.linalg.svd(x)[1] + x.median()), (
+        torch.randn(3, 3),
+    )
+    yield "projected_lstm", nn.LSTM(4, 6, proj_size=3), (torch.randn(3, 1, 4),)
+    for dtype in torch.float64, torch.float16, torch.bfloat16:
+        model = nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.Flatten(), nn.Linear(12, 4))
+        x = torch.randn(1, 2, 4, 4, dtype=dtype)
+        yield str(dtype).split(".")[1], model.to(dtype), (x,)
+
+
 def write(name, module, samples, strict):
     module = module.eval()
     program = base.export(module, samples[0], strict)
@@ -136,6 +168,14 @@ def main():
         write(name, module, samples, name == "counter")
     for name, module, inputs in odd():
         base.fixture_make(FOLDER / "odd", name, module, inputs)
+    torch.manual_seed(0)
+    for name, module, inputs in findings():
+        module = module.eval()
+        data = base.archive_bytes(base.export(module, inputs))
+        base.write_if_changed(FOLDER / "findings" / f"{name}.pt2", data)
+        if name.split("float")[-1].isdigit():
+            arrays = base.arrays_of("in", [x.float() for x in inputs])
+            base.write_if_changed(FOLDER / "findings" / f"{name}.npz", base.arrays_bytes(arrays))
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ static bool is_saved_graph(C *c, const CortenOptions *o) {
 static Graph *load_model(C *c, Session *s) {
     if (is_saved_graph(c, s->o))
         return graph_load(c, s->o->model);
-    return archive_import(c, s->o, s->o->model);
+    return import_pt2_partly(c, s->o->model, s->o->archive_data, s->o->archive_bytes);
 }
 
 /* Files that an earlier compile into this folder listed in its report. */
@@ -221,6 +221,33 @@ static Graph *quantized_copy(C *c, Session *s, const Graph *calibrated) {
     return g;
 }
 
+static bool is_quantized_already(const Graph *g) {
+    for (const Node *n = g->first; n; n = n->next)
+        if (strncmp(n->op->schema, "quantized_decomposed::", 22) == 0)
+            return true;
+    return false;
+}
+
+/* Some fault is none of a node's: inputs may not be what the archive says. */
+static bool boundary_is_faulty(const C *c) {
+    for (const Diag *d = c->first_diag; d; d = d->next)
+        if (!d->warning && !d->loc.node)
+            return true;
+    return false;
+}
+
+/* An archive with faults never comes to the passes: what else is wrong is said together with them.
+ */
+static void stop_with_all_faults(C *c, Session *s, Graph *g) {
+    if (boundary_is_faulty(c))
+        diag_stop_if_errors(c);
+    if (s->o->calibrate_count > 0 || s->o->calibrate_data_count > 0)
+        read_calibration(c, s, g);
+    else if (!is_quantized_already(g) && g->input_count > 0)
+        diag_error(c, DIAG_MODEL, NULL, "no calibration data: give -c");
+    diag_stop_if_errors(c);
+}
+
 /* The nodes that the passes found to need float join those of earlier runs. */
 static void add_float_nodes(C *c, Options *o, const Graph *g) {
     int count = o->float_node_count;
@@ -240,6 +267,8 @@ static Graph *compile_archive(C *c, Session *s, PipelineControl *control, FileSe
         Graph *g = load_model(c, s);
         control->seconds[0] += now() - start;
         control->from = from;
+        if (diag_error_count(c) > 0)
+            stop_with_all_faults(c, s, g);
         if (s->compile.float_node_count == 0)
             check_precision_rules(c, s, g);
         if (s->compile.sample_count == 0)
@@ -255,6 +284,7 @@ static Graph *compile_archive(C *c, Session *s, PipelineControl *control, FileSe
 Graph *session_planned(C *c, Session *s) {
     for (;;) {
         Graph *g = load_model(c, s);
+        diag_stop_if_errors(c);
         PipelineControl control = {0};
         pipeline_run(c, g, &s->compile, &control);
         if (g->float_wanted_count == 0)
@@ -266,6 +296,7 @@ Graph *session_planned(C *c, Session *s) {
 Graph *session_calibrated(C *c, Session *s, Graph **quantized) {
     for (;;) {
         Graph *g = load_model(c, s);
+        diag_stop_if_errors(c);
         if (s->compile.sample_count == 0)
             read_calibration(c, s, g);
         PipelineControl control = {.stop_after = "calibrate"};

@@ -317,6 +317,7 @@ static void read_graph(Pt2 *p) {
 
 static void import_body(C *c, void *user) {
     Pt2 *p = user;
+    p->other_float = DT_F32;
     p->used = json_object();
     p->node_names = json_object();
     p->makers = json_object();
@@ -327,6 +328,10 @@ static void import_body(C *c, void *user) {
     p->g->archive_sha256 = bytes_sha256(c, p->data, p->bytes);
     p->member = "models/model.json";
     read_graph(p);
+    if (p->other_float != DT_F32 && diag_error_count(c) == 0)
+        diag_warning(c, &(Loc){.file = p->path},
+                     "%s numbers are read, computed and given as float32",
+                     dtype_name(p->other_float));
     graph_index(p->g);
 }
 
@@ -335,7 +340,8 @@ static void import_body(C *c, void *user) {
 static void name_refusals(C *c, const Graph *g) {
     for (const Node *n = g->first; n; n = n->next) {
         const Op *op = n->op;
-        if (op->lower || op->decompose || op->map || !op->no_integer_form)
+        bool folds = op->traits & OP_CREATES;
+        if (op->lower || op->decompose || op->map || folds || !op->no_integer_form)
             continue;
         diag_error(c, DIAG_MODEL, &n->loc, "%s has no integer form", op_schema(op)->name);
         diag_detail(c, "%s", op->no_integer_form);

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether a file belongs to torch itself. A frame is the user's when no folder of its path is named
- * torch; only when no such frame exists is a folder of that name outside of a package folder, which
- * may be the user's own, taken too. */
+/* Whether a file belongs to torch itself, or is code that torch made ("<eval_with_key>.5"). A frame
+ * is the user's when no folder of its path is named torch; only when no such frame exists is a
+ * folder of that name outside of a package folder, which may be the user's own, taken too. */
 static bool is_torch_file(const char *path, size_t length, bool narrow) {
     const char *mark = narrow ? "-packages/torch/" : "/torch/";
-    return (length >= 6 && strncmp(path, "torch/", 6) == 0) ||
+    return (length > 0 && path[0] == '<') || (length >= 6 && strncmp(path, "torch/", 6) == 0) ||
            memmem(path, length, mark, strlen(mark)) != NULL;
 }
 

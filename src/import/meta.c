@@ -108,6 +108,8 @@ bool meta_read(Pt2 *p, const json_t *json, const Loc *loc, const char *what, Met
         return false;
     }
     out->type.dtype = dtype_meant(out->stored);
+    if (out->type.dtype != out->stored)
+        p->other_float = out->stored;
     int rank = read_sizes(p, sizes, "sizes", loc, what, out->type.dim, out);
     if (rank < 0) {
         return false;

@@ -45,6 +45,7 @@ typedef struct {
     Storage *storage;
     const char *member; /* where reading is now: for messages about malformed JSON */
     const char *what;
+    DType other_float;     /* a float of another width than float32 that was met; DT_F32: none */
     int dynamic_inputs;    /* inputs with a size known only at run time */
     bool dynamic_reported; /* one message about such numbers inside of the graph is enough */
 } Pt2;

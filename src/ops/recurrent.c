@@ -368,8 +368,10 @@ static bool stack_read(C *c, const Node *n, Stack *s) {
     if (layers < 1 || layers * s->directions * s->each > PARAMETERS_MOST)
         return refuse(c, n, "num_layers is out of range");
     s->layers = (int)layers;
-    if (count == s->layers * s->directions * (s->each + 1))
-        return refuse(c, n, "proj_size other than 0 has no integer form");
+    if (count == s->layers * s->directions * (s->each + 1)) /* the last one of each projects */
+        return refuse(c, n,
+                      c_format(c, "proj_size=%lld has no integer form",
+                               (long long)s->parameter[s->each]->type.dim[0]));
     if (count != s->layers * s->directions * s->each || s->x->type.rank != 3)
         return refuse(c, n, "parameters or input do not fit the layers");
     return stack_states(c, n, s);

@@ -1,6 +1,6 @@
-/* What users and scripts rely on: exit codes, what is written and what is not, options that are
- * given or refused but never ignored, the report's keys, and passes from and to text. How arrays
- * are read and written is in arrays_test.c. */
+/* What users and scripts rely on: what is written and what is not, options that are given or
+ * refused but never ignored, the report's keys, and passes from and to text. What is refused is in
+ * findings_test.c, how arrays are read and written in arrays_test.c. */
 #include "flow/flow.h"
 
 #include "graph/graph.h"
@@ -46,153 +46,6 @@ static void refused(CortenOptions o, int code, const char *says) {
     assert_says(said.messages, "error: ");
     assert_string_equal(said.results, "");
     assert_false(file_exists(out));
-}
-
-/* ---- bad input ----------------------------------------------------------------------------- */
-
-static void bad_archives_are_refused_and_nothing_is_written(void **state) {
-    (void)state;
-    const char **name;
-    int count = folder_list(flow_c(), "bad", &name), seen = 0;
-    for (int i = 0; i < count; i++) {
-        if (!text_ends_with(name[i], ".pt2"))
-            continue;
-        CortenOptions o = options(flow_path("bad"));
-        o.model = flow_text("bad/%s", name[i]);
-        Said said = flow_run(corten_compile, o);
-        if ((said.code != 1 && said.code != 3) || file_exists(o.out) || !*said.messages)
-            fail_msg("%s: exit code %d: %s", name[i], said.code, said.messages);
-        seen++;
-    }
-    assert_true(seen > 50);
-}
-
-static void missing_and_foreign_files_are_exit_3(void **state) {
-    (void)state;
-    CortenOptions o = options(NULL);
-    o.model = "nothing.pt2";
-    refused(o, 3, "nothing.pt2: error: cannot read the file");
-    o.model = DATA;
-    refused(o, 3, "no models/model.json");
-    o.model = "CMakeLists.txt";
-    refused(o, 3, "CMakeLists.txt: error: ");
-    o = options(NULL);
-    o.calibrate = (const char *const[]){"nothing.npz"};
-    refused(o, 3, "nothing.npz: error: cannot read the file");
-    o.calibrate = (const char *const[]){MODEL};
-    refused(o, 3, "error: ");
-    o.calibrate = (const char *const[]){flow_path("empty_folder")};
-    assert_int_equal(mkdir(o.calibrate[0], 0777), 0);
-    refused(o, 3, "no .npy, .npz or image in this folder");
-    o = options(NULL);
-    o.precision_file = "nothing.txt";
-    refused(o, 3, "nothing.txt");
-}
-
-static void calibration_of_the_wrong_shape_or_not_finite_is_exit_3(void **state) {
-    (void)state;
-    const char *bad = flow_path("bad.npy");
-    CortenOptions o = options(NULL);
-    o.calibrate = &bad;
-    npy_write(flow_c(), bad, array_new(flow_c(), DT_F32, 4, (int64_t[]){2, 4, 16, 16}));
-    refused(o, 3, "array bad has shape [2, 4, 16, 16]; input 0 needs [1, 3, 16, 16]");
-    Array *a = array_new(flow_c(), DT_F32, 4, (int64_t[]){2, 3, 16, 16});
-    array_set(a, 7, NAN);
-    npy_write(flow_c(), bad, a);
-    refused(o, 3, "array bad is not finite: element 7 is nan");
-    array_set(a, 7, -INFINITY);
-    npy_write(flow_c(), bad, a);
-    refused(o, 3, "element 7 is infinite");
-    npy_write(flow_c(), bad, array_new(flow_c(), DT_F32, 4, (int64_t[]){0, 3, 16, 16}));
-    refused(o, 3, "array bad holds no sample");
-}
-
-static void float_archive_without_calibration_is_exit_1(void **state) {
-    (void)state;
-    CortenOptions o = options(NULL);
-    o.calibrate_count = 0;
-    refused(o, 1, "no calibration data: give -c");
-}
-
-static void all_findings_of_a_model_are_reported_together(void **state) {
-    (void)state;
-    const char *samples = "flow/several_faults.npz";
-    CortenOptions o = options(NULL);
-    o.model = "flow/several_faults.pt2";
-    o.calibrate = &samples;
-    refused(o, 1, "sort has no integer form");
-    refused(o, 1, "upsample_bicubic2d has no integer form");
-    refused(o, 1, "model.py:");
-    refused(o, 1, "torch.sort(x, 1)"); /* the user's own line */
-}
-
-static void wrong_options_are_exit_2_with_a_suggestion(void **state) {
-    (void)state;
-    CortenOptions o = options(NULL);
-    o.target = "cortex-m5";
-    refused(o, 2, "unknown CPU \"cortex-m5\"; did you mean \"cortex-m");
-    o.target = NULL;
-    refused(o, 2, "no CPU: give -t");
-    o = options(NULL);
-    o.isa = "mve";
-    refused(o, 2, "--isa mve: cortex-m0plus has v6m only");
-    o = options(NULL);
-    o.observer = "max";
-    o.io = "int4";
-    o.io_layout = "hwc";
-    o.emit = "onnx";
-    o.optimize = "all";
-    refused(o, 2, "one of: minmax, percentile, mse");
-    refused(o, 2, "one of: int8, int16, float"); /* all of them at once */
-    refused(o, 2, "one of: nchw, nhwc");
-    refused(o, 2, "unknown --emit \"onnx\"");
-    refused(o, 2, "one of: speed, size");
-    o = options(NULL);
-    o.mean = "0.5,x";
-    refused(o, 2, "--mean \"0.5,x\": numbers");
-    o = options(NULL);
-    o.stop_after = "fus";
-    refused(o, 2, "there is no pass 'fus'; did you mean 'fuse'?");
-}
-
-static void what_cannot_be_given_is_refused_not_ignored(void **state) {
-    (void)state;
-    CortenOptions o = options(NULL);
-    o.emit = "pte";
-    refused(o, 2, "unknown --emit \"pte\"");
-}
-
-static void unwritable_folders_are_exit_3(void **state) {
-    (void)state;
-    const char *file = flow_path("a_file");
-    text_write(file, "mine\n");
-    Said said = flow_run(corten_compile, options(file));
-    assert_code(said, 3);
-    assert_says(said.messages, "a file stands where the output folder should be");
-    assert_string_equal(file_text(file), "mine\n");
-    assert_code(flow_run(corten_compile, options(flow_text("%s/below", file))), 3);
-    assert_code(flow_run(corten_compile, options("/proc/corten")), 3);
-    said = flow_run(corten_compile, options(NULL));
-    assert_code(said, 2);
-    assert_says(said.messages, "no output folder: give -o DIR");
-}
-
-static void memory_limits_refuse_with_both_numbers(void **state) {
-    (void)state;
-    json_t *report = flow_report(compiled());
-    long long arena = json_integer_value(json_object_get(report, "arena_bytes"));
-    long long flash = json_integer_value(json_object_get(report, "weights_bytes"));
-    CortenOptions o = options(NULL);
-    o.ram = 100;
-    refused(o, 1, "bytes, 100 were allowed");
-    refused(o, 1, "ram (arena and state) needs ");
-    o = options(flow_path("fits"));
-    o.ram = arena;
-    o.flash = flash;
-    assert_code(flow_run(corten_compile, o), 0);
-    o.flash = flash - 1;
-    refused(o, 1,
-            flow_text("flash (constants) needs %lld bytes, %lld were allowed", flash, flash - 1));
 }
 
 /* ---- what is written ----------------------------------------------------------------------- */
@@ -817,15 +670,6 @@ static void missing_tools_are_exit_4(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_archives_are_refused_and_nothing_is_written),
-        cmocka_unit_test(missing_and_foreign_files_are_exit_3),
-        cmocka_unit_test(calibration_of_the_wrong_shape_or_not_finite_is_exit_3),
-        cmocka_unit_test(float_archive_without_calibration_is_exit_1),
-        cmocka_unit_test(all_findings_of_a_model_are_reported_together),
-        cmocka_unit_test(wrong_options_are_exit_2_with_a_suggestion),
-        cmocka_unit_test(what_cannot_be_given_is_refused_not_ignored),
-        cmocka_unit_test(unwritable_folders_are_exit_3),
-        cmocka_unit_test(memory_limits_refuse_with_both_numbers),
         cmocka_unit_test(memory_limit_is_part_of_the_report),
         cmocka_unit_test(second_compile_replaces_only_files_of_the_first),
         cmocka_unit_test(foreign_files_are_never_overwritten),

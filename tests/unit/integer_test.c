@@ -30,7 +30,7 @@
 typedef struct {
     const char *archive, *arrays;
     bool by_steps, by_sqnr; /* what may make up for the other; one of them at least */
-    bool skipped; /* some numbers are not finite, which integers always are */
+    bool skipped;           /* some numbers are not finite, which integers always are */
     char why[400];
 } Fixture;
 
