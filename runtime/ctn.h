@@ -893,6 +893,10 @@ typedef enum {
     VARIANT(linear_s16, LinearS16, v7m, any_call, pack_linear_by_rows)                             \
     VARIANT(linear_s16, LinearS16, dsp, any_call, pack_linear_by_rows_dsp)                         \
     VARIANT(linear_s16, LinearS16, mve, any_call, pack_linear_by_rows)                             \
+    VARIANT(conv2d_s8w4, Conv2dS8W4, v6m, conv2d_int4_bytes, pack_conv2d_int4_bytes)               \
+    VARIANT(conv2d_s8w4, Conv2dS8W4, v7m, conv2d_int4_bytes, pack_conv2d_int4_bytes)               \
+    VARIANT(linear_s8w4, LinearS8W4, v6m, any_call, pack_linear_int4_bytes)                        \
+    VARIANT(linear_s8w4, LinearS8W4, v7m, any_call, pack_linear_int4_bytes)                        \
     VARIANT(conv2d_s8w4, Conv2dS8W4, dsp, conv2d_int4_rows, pack_conv2d_int4_rows)                 \
     VARIANT(linear_s8w4, LinearS8W4, dsp, linear_int4_words, pack_linear_int4_words)               \
     VARIANT(conv2d_s8w4, Conv2dS8W4, mve, conv2d_int4_pairs, pack_conv2d_int4_pairs)               \

@@ -17,29 +17,33 @@ static const int16_t *linear_row(const CtnLinearS16Args *a, const void *input, i
     return copy;
 }
 
-static inline void linear_by_rows(const CtnLinearS16Args *a, const CtnFrame *frame) {
+static inline void multiply_rows(const CtnLinearS16Args *a, const CtnFrame *frame, CtnRows *r) {
     const void *input = ctn_at(frame, a->input);
     int16_t *scratch = ctn_at(frame, a->scratch);
+    int32_t row = 0;
+    r->depth = ctn_rows_depth(a->depth);
+    for (; row + 2 <= a->rows; row += 2) {
+        const int16_t *x0 = linear_row(a, input, row, r->depth, scratch);
+        const int16_t *x1 = linear_row(a, input, row + 1, r->depth, scratch + r->depth);
+        ctn_rows_two(r, x0, x1, row * a->columns, (row + 1) * a->columns);
+    }
+    if (row < a->rows)
+        ctn_rows_one(r, linear_row(a, input, row, r->depth, scratch), row * a->columns);
+}
+
+static inline void linear_by_rows(const CtnLinearS16Args *a, const CtnFrame *frame) {
     CtnRows r = {.weights = ctn_at(frame, a->weights),
                  .bias = ctn_at(frame, a->bias),
                  .multiplier = ctn_at(frame, a->multiplier),
                  .shift = ctn_at(frame, a->shift),
                  .output = ctn_at(frame, a->output),
                  .channels = a->columns,
-                 .depth = ctn_rows_depth(a->depth),
                  .output_bytes = a->output_bytes,
                  .zero_point = a->output_zero_point,
                  .min = a->clamp_min,
                  .max = a->clamp_max,
                  .narrow = a->narrow};
-    int32_t row = 0;
-    for (; row + 2 <= a->rows; row += 2) {
-        const int16_t *x0 = linear_row(a, input, row, r.depth, scratch);
-        const int16_t *x1 = linear_row(a, input, row + 1, r.depth, scratch + r.depth);
-        ctn_rows_two(&r, x0, x1, row * a->columns, (row + 1) * a->columns);
-    }
-    if (row < a->rows)
-        ctn_rows_one(&r, linear_row(a, input, row, r.depth, scratch), row * a->columns);
+    multiply_rows(a, frame, &r);
 }
 
 #endif

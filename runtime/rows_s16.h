@@ -14,18 +14,19 @@
 #include "rows_size_s16.h"
 #include "wide.h"
 
-static inline int32_t ctn_rows_depth(int32_t depth) {
-    return (depth + CTN_ROWS_UNIT - 1) & ~(CTN_ROWS_UNIT - 1);
-}
-
 typedef struct {
     const int8_t *weights; /* [channels][depth] */
     const int32_t *bias, *multiplier;
     const int8_t *shift;
     void *output;
     int32_t channels, depth, output_bytes, zero_point, min, max;
-    int32_t narrow; /* all sums fit int32 and all shifts are -2 or less */
+    int32_t narrow;      /* all sums fit int32 and all shifts are -2 or less */
+    const int8_t *table; /* for levels whose store has one */
 } CtnRows;
+
+#ifndef CTN_ROWS_PAIR
+#define CTN_ROWS_PAIR(depth) (2 * (depth)) /* bytes of weights of two channels */
+#endif
 
 /* sum * multiplier * 2^(shift - 31), rounded half up: the high word of the product rounded down,
  * then rounded half up by the rest of the shift, which is at least 1. */
@@ -82,7 +83,7 @@ static inline void ctn_rows_two_narrow(const CtnRows *r, const int16_t *x0, cons
     const int8_t *w = r->weights;
     for (int32_t c = 0; c < r->channels; c += CTN_ROWS_BATCH) {
         int32_t count = ctn_rows_least(r->channels - c, CTN_ROWS_BATCH);
-        for (int32_t i = 0; i < count; i += 2, w += 2 * depth)
+        for (int32_t i = 0; i < count; i += 2, w += CTN_ROWS_PAIR(depth))
             dot_2x2(x0, x1, w, depth, depth, sum + i);
         ctn_rows_finish(r, sum, c, count, at0);
         ctn_rows_finish(r, sum + CTN_ROWS_BATCH, c, count, at1);
@@ -141,7 +142,7 @@ static inline void ctn_rows_one(const CtnRows *r, const int16_t *x, int32_t at) 
     }
     for (int32_t c = 0; c < r->channels; c += CTN_ROWS_BATCH) {
         int32_t count = ctn_rows_least(r->channels - c, CTN_ROWS_BATCH);
-        for (int32_t i = 0; i < count; i += CTN_ROWS_CHANNELS, w += CTN_ROWS_CHANNELS * r->depth)
+        for (int32_t i = 0; i < count; i += CTN_ROWS_CHANNELS, w += 2 * CTN_ROWS_PAIR(r->depth))
             dot_1x4(x, w, r->depth, r->depth, sum + i);
         ctn_rows_finish(r, sum, c, count, at);
     }

@@ -11,4 +11,8 @@ enum {
     CTN_ROWS_BATCH = 16 /* channels whose sums are kept before they are stored */
 };
 
+static inline int32_t ctn_rows_depth(int32_t depth) {
+    return (depth + CTN_ROWS_UNIT - 1) & ~(CTN_ROWS_UNIT - 1);
+}
+
 #endif

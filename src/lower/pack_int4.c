@@ -5,6 +5,7 @@
 #include "lower/packing.h"
 #include "pair_s8_mve.h"
 #include "row_s8_mve.h"
+#include "rows_size_s16.h"
 
 #include <assert.h>
 #include <string.h>
@@ -237,4 +238,46 @@ void pack_linear_int4_words(C *c, Graph *g, Call *call) {
         end = pair_four(from, steps, end);
     memcpy(end, from, (size_t)rest);
     take_packed(call, as8, to, bytes);
+}
+
+/* ---- two outputs a byte, for the scalar levels --------------------------------------------- */
+
+/* Pairs of channels, filled up to a whole depth and to whole fours. */
+static void pack_bytes(C *c, Call *call, uint32_t *bias, int64_t channels, int64_t depth,
+                       int64_t filled) {
+    const Call *as8 = call_with_bytes(call);
+    const int8_t *from = weight_ref(as8)->buffer->data;
+    int64_t bytes = (channels + 3) / 4 * 2 * filled;
+    int8_t *to = c_calloc(c, (size_t)bytes, 1);
+    for (int64_t o = 0; o < channels; o++)
+        for (int64_t k = 0; k < depth; k++) {
+            int8_t w = from[o * depth + k];
+            int8_t *b = &to[o / 2 * filled + k];
+            *b = (int8_t)(*b + (o % 2 ? w : w / 16));
+        }
+    CtnConv2dS8Args *a = call->args; /* the field of the weights has the same place */
+    call_const(call, &a->weights, "packed", DT_I8, to, bytes, 4);
+    if (!call_data(call, bias))
+        call_const(call, bias, "bias", DT_I32, NEW_ARRAY(c, int32_t, channels), 4 * channels, 4);
+}
+
+bool conv2d_int4_bytes(const Call *call) {
+    const CtnConv2dS8Args *a = call->args;
+    return a->groups == 1;
+}
+
+void pack_conv2d_int4_bytes(C *c, Graph *g, Call *call) {
+    CtnConv2dS8Args *a = call->args;
+    (void)g;
+    int32_t depth = a->kernel_h * a->kernel_w * a->in_c, filled = ctn_rows_depth(depth);
+    pack_bytes(c, call, &a->bias, a->out_c, depth, filled);
+    call_scratch(call, &a->scratch, 4LL * filled, 4);
+}
+
+void pack_linear_int4_bytes(C *c, Graph *g, Call *call) {
+    CtnLinearS8Args *a = call->args;
+    (void)g;
+    int32_t filled = ctn_rows_depth(a->depth);
+    pack_bytes(c, call, &a->bias, a->columns, a->depth, filled);
+    call_scratch(call, &a->scratch, 4LL * filled, 4);
 }

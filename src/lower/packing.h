@@ -103,6 +103,10 @@ void pack_conv2d_int4_pairs(C *c, Graph *g, Call *call);
 bool linear_int4_rows(const Call *call);
 void pack_linear_int4_rows(C *c, Graph *g, Call *call);
 
+/* Scalar levels: rows_w4.h says how they lie. */
+bool conv2d_int4_bytes(const Call *call);
+void pack_conv2d_int4_bytes(C *c, Graph *g, Call *call);
+void pack_linear_int4_bytes(C *c, Graph *g, Call *call);
 /* DSP: dot_w4_dsp.h and linear_s8w4_dsp.c say how they lie. */
 bool conv2d_int4_rows(const Call *call);
 void pack_conv2d_int4_rows(C *c, Graph *g, Call *call);
