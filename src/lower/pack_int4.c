@@ -243,8 +243,7 @@ void pack_linear_int4_words(C *c, Graph *g, Call *call) {
 /* ---- two outputs a byte, for the scalar levels --------------------------------------------- */
 
 /* Pairs of channels, filled up to a whole depth and to whole fours. */
-static void pack_bytes(C *c, Call *call, uint32_t *bias, int64_t channels, int64_t depth,
-                       int64_t filled) {
+static void pack_bytes(C *c, Call *call, int64_t channels, int64_t depth, int64_t filled) {
     const Call *as8 = call_with_bytes(call);
     const int8_t *from = weight_ref(as8)->buffer->data;
     int64_t bytes = (channels + 3) / 4 * 2 * filled;
@@ -257,8 +256,6 @@ static void pack_bytes(C *c, Call *call, uint32_t *bias, int64_t channels, int64
         }
     CtnConv2dS8Args *a = call->args; /* the field of the weights has the same place */
     call_const(call, &a->weights, "packed", DT_I8, to, bytes, 4);
-    if (!call_data(call, bias))
-        call_const(call, bias, "bias", DT_I32, NEW_ARRAY(c, int32_t, channels), 4 * channels, 4);
 }
 
 bool conv2d_int4_bytes(const Call *call) {
@@ -270,14 +267,26 @@ void pack_conv2d_int4_bytes(C *c, Graph *g, Call *call) {
     CtnConv2dS8Args *a = call->args;
     (void)g;
     int32_t depth = a->kernel_h * a->kernel_w * a->in_c, filled = ctn_rows_depth(depth);
-    pack_bytes(c, call, &a->bias, a->out_c, depth, filled);
+    pack_bytes(c, call, a->out_c, depth, filled);
+    if (!call_data(call, &a->bias))
+        call_const(call, &a->bias, "bias", DT_I32, NEW_ARRAY(c, int32_t, a->out_c), 4LL * a->out_c,
+                   4);
     call_scratch(call, &a->scratch, 4LL * filled, 4);
 }
 
+/* Bias with the input's zero point folded in: rows are read as they are. */
 void pack_linear_int4_bytes(C *c, Graph *g, Call *call) {
     CtnLinearS8Args *a = call->args;
     (void)g;
-    int32_t filled = ctn_rows_depth(a->depth);
-    pack_bytes(c, call, &a->bias, a->columns, a->depth, filled);
-    call_scratch(call, &a->scratch, 4LL * filled, 4);
+    const int8_t *w = weight_ref(call_with_bytes(call))->buffer->data;
+    const int32_t *bias = call_data(call, &a->bias);
+    int32_t *folded = NEW_ARRAY(c, int32_t, a->columns);
+    for (int64_t n = 0; n < a->columns; n++) {
+        int64_t sum = 0;
+        for (int64_t k = 0; k < a->depth; k++)
+            sum += w[n * a->depth + k];
+        folded[n] = (int32_t)((bias ? bias[n] : 0) - sum * a->input_zero_point);
+    }
+    pack_bytes(c, call, a->columns, a->depth, a->depth);
+    call_const(call, &a->bias, "bias", DT_I32, folded, 4LL * a->columns, 4);
 }

@@ -77,7 +77,7 @@ static void pack_linear(C *c, Call *call, bool swapped) {
     set_constants(c, call, &l, &a->weights, fill_up(c, &l, swapped),
                   filled_channels(a->columns, 1) * depth, &a->bias);
     if (a->input_bytes != 2 || depth != a->depth)
-        call_scratch(call, &a->scratch, 4 * depth, 4);
+        call_scratch(call, &a->scratch, (a->rows > 1 ? 4 : 2) * depth, 4);
 }
 
 void pack_linear_by_rows(C *c, Graph *g, Call *call) {

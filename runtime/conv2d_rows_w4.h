@@ -1,11 +1,10 @@
-/* Layers with 4-bit weights on the scalar levels, by the rows of rows_w4.h. */
-#ifndef CTN_LAYERS_W4_H
-#define CTN_LAYERS_W4_H
+/* Convolution with 4-bit weights on the scalar levels, by the rows of rows_w4.h. */
+#ifndef CTN_CONV2D_ROWS_W4_H
+#define CTN_CONV2D_ROWS_W4_H
 
 #include "rows_w4.h"
 
 #include "conv2d_rows_s16.h"
-#include "linear_rows_s16.h"
 
 #define ROWS_W4(a, frame)                                                                          \
     {                                                                                              \
@@ -40,19 +39,6 @@ static inline void conv2d_w4_by_rows(const CtnConv2dS8W4Args *a, const CtnFrame 
                                      .input_bytes = 1,
                                      .input_zero_point = a->input_zero_point};
     convolve_rows(&window, frame, rows);
-}
-
-static inline void linear_w4_by_rows(const CtnLinearS8W4Args *a, const CtnFrame *frame) {
-    CtnRows rows = ROWS_W4(a, frame);
-    const CtnLinearS16Args matrix = {.input = a->input,
-                                     .scratch = a->scratch,
-                                     .rows = a->rows,
-                                     .depth = a->depth,
-                                     .columns = a->columns,
-                                     .input_bytes = 1,
-                                     .input_zero_point = a->input_zero_point};
-    rows.channels = a->columns;
-    multiply_rows(&matrix, frame, &rows);
 }
 
 #endif
