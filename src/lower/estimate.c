@@ -45,6 +45,18 @@ static double looked_up(const Call *call) {
     return call_ref_named(call, "table") != NULL;
 }
 
+/* Taps that fall on the image, summed over the places of one axis. */
+static double taps_inside(double out, double in, double kernel, double stride, double dilation,
+                          double pad) {
+    double sum = 0;
+    for (double at = 0; at < out; at++)
+        for (double tap = 0; tap < kernel; tap++) {
+            double place = at * stride - pad + tap * dilation;
+            sum += place >= 0 && place < in;
+        }
+    return sum;
+}
+
 /* Convolutions and pools: pixels of rows, channels of sums over taps. */
 static void window_terms(Terms *t) {
     const Call *c = t->call;
@@ -59,6 +71,12 @@ static void window_terms(Terms *t) {
     double input = get(c, "batches", 1) * get(c, "in_h", 1) * get(c, "in_w", 1) *
                    get(c, has(c, "in_c") ? "in_c" : "channels", 1);
     double pairs = rows * blocks(width, 2) * 2;
+    double inside =
+        get(c, "batches", 1) * get(c, "kernel_d", 1) * get(c, "out_d", 1) *
+        taps_inside(get(c, "out_h", 1), get(c, "in_h", 1), get(c, "kernel_h", 1),
+                    get(c, "stride_h", 1), get(c, "dilation_h", 1), get(c, "pad_top", 0)) *
+        taps_inside(width, get(c, "in_w", 1), get(c, "kernel_w", 1), get(c, "stride_w", 1),
+                    get(c, "dilation_w", 1), get(c, "pad_left", 0));
     add(t, rows * groups);
     add(t, pixels * groups);
     add(t, outputs);
@@ -73,7 +91,14 @@ static void window_terms(Terms *t) {
     add(t, pixels * lines * groups);
     add(t, pixels * blocks(channels, 16) * taps);
     add(t, pixels * blocks(channels, 16));
+    add(t, pixels * blocks(channels, 4) * taps);
+    add(t, pixels * blocks(channels, 4));
+    add(t, rows * blocks(channels, 4) * taps);
     add(t, input);
+    add(t, inside * groups);
+    add(t, inside * channels * groups);
+    add(t, inside * depth * groups * channels);
+    add(t, inside * depth * groups);
 }
 
 /* Products of matrices. */
@@ -114,6 +139,12 @@ static double dense_run(const Call *c, int rank) {
     return run;
 }
 
+/* Kernels that move elements have a loop for each size. */
+static void sized_terms(Terms *t, double count, double size) {
+    for (int bytes = 1; bytes <= 8; bytes *= 2)
+        add(t, count * (size == bytes));
+}
+
 /* Walks over dims with strides: elementwise kernels, copies, reductions. */
 static void walk_terms(Terms *t) {
     const Call *c = t->call;
@@ -128,15 +159,21 @@ static void walk_terms(Terms *t) {
         inner = get(c, "count", 1);
     double run = dense_run(c, rank), size = get(c, "element_size", 1);
     bool dense = run > 1 || outputs == 1;
+    if (outputs == 0)
+        return;
     add(t, outputs / dim[last]);
+    add(t, last > 0 ? outputs / dim[last] / dim[last - 1] : 0);
     add(t, outputs / run);
     add(t, outputs);
     add(t, outputs * inner);
     add(t, outputs * looked_up(c));
     add(t, outputs * dense);
+    if (has(c, "element_size"))
+        sized_terms(t, outputs, size);
     add(t, outputs * size * dense);
     add(t, outputs / run * blocks(run * size, 16));
     add(t, outputs / dim[last] * blocks(dim[last], 16));
+    add(t, last > 0 ? outputs / dim[last - 1] * blocks(dim[last - 1], 16) : 0);
     add(t, outputs * blocks(inner, 16));
     add(t, outputs * get(c, "length", 0));
 }
@@ -172,7 +209,8 @@ static void flat_terms(Terms *t) {
     if (has(c, "inner"))
         count *= get(c, "inner", 1) * get(c, "outer", 1);
     add(t, count);
-    add(t, count * get(c, "entry_size", 1));
+    sized_terms(t, count, get(c, has(c, "element_size") ? "element_size" : "entry_size", 1));
+    add(t, has(c, "inner") ? get(c, "count", 1) * get(c, "outer", 1) : 0);
     add(t, blocks(count, 16));
     add(t, get(c, "out_h", 0) * get(c, "out_w", 0));
     add(t, get(c, "out_h", 0) * get(c, "channels", 0));

@@ -5,7 +5,7 @@
 
 #include "lower/lower.h"
 
-enum { COST_TERMS = 16 };
+enum { COST_TERMS = 24 };
 
 /* Instructions of one call of a variant: the sum of factor[k] times term k of call_terms. */
 typedef struct {

@@ -1,0 +1,98 @@
+/* Builds bench/chip.c with the whole runtime for a CPU and runs calls on it under QEMU, in a folder
+ * of its own that is removed again. */
+#include "chip_run.h"
+#include "run/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COMPILE_AND_RUN_SECONDS = 3600 };
+
+static void write_calls(C *c, const char *work, int count, const BoardCall *calls) {
+    Text out = text_new(c);
+    uint32_t number = (uint32_t)count;
+    text_add_bytes(&out, &number, 4);
+    for (int i = 0; i < count; i++) {
+        const BoardCall *k = &calls[i];
+        uint32_t head[4] = {(uint32_t)(k->call->variant - variant_table),
+                            (uint32_t)k->call->args_bytes, (uint32_t)k->arena_bytes,
+                            (uint32_t)k->weights_bytes};
+        text_add_bytes(&out, head, sizeof head);
+        text_add_bytes(&out, k->call->args, (size_t)k->call->args_bytes);
+        text_add_bytes(&out, k->arena, (size_t)k->arena_bytes);
+        text_add_bytes(&out, k->weights, (size_t)k->weights_bytes);
+    }
+    file_write(c, path_join(c, work, "cases.bin"), out.data, out.length);
+}
+
+static void add_sources(C *c, Words *w, const char *folder, const char *except) {
+    const char **name;
+    int count = folder_list(c, folder, &name);
+    for (int i = 0; i < count; i++)
+        if ((text_ends_with(name[i], ".c") || text_ends_with(name[i], ".S")) &&
+            strcmp(name[i], except) != 0)
+            words_add(w, path_join(c, folder, name[i]));
+}
+
+static void run(C *c, const char *work, const Words *w) {
+    const char *log = path_join(c, work, "log");
+    Process p = process_start(c, w, work, log, COMPILE_AND_RUN_SECONDS);
+    int code = process_wait(&p);
+    if (code == PROCESS_MISSING)
+        fatal(c, DIAG_TOOL, NULL, "%s was not found", w->item[0]);
+    if (code != 0)
+        fatal(c, DIAG_TOOL, NULL, "%s failed with code %d\n%s", w->item[0], code,
+              file_read(c, log, &(size_t){0}));
+}
+
+static void build_and_run(C *c, const Cpu *cpu, const char *work) {
+    const char *source = CORTEN_SOURCE;
+    int level = 0;
+    while (strcmp(isa_levels[level], cpu->isa) != 0)
+        level++;
+    Words w = words_new(c);
+    words_add(&w, "arm-none-eabi-gcc");
+    words_split(&w, cpu->gcc_flags);
+    words_split(&w, "-std=gnu11 -O2 -ffreestanding -ffp-contract=off -ffunction-sections "
+                    "-fdata-sections -nostdlib -Wl,--gc-sections");
+    words_add(&w, c_format(c, "-DCHIP_LEVEL=%d", level));
+    words_add(&w, c_format(c, "-I%s/runtime", source));
+    words_add(&w, c_format(c, "-I%s/boards", source));
+    words_add(&w, c_format(c, "-I%s/boards/%s", source, cpu->board));
+    words_add(&w, c_format(c, "-L%s/boards", source));
+    words_add(&w, c_format(c, "-T%s/boards/%s/link.ld", source, cpu->board));
+    add_sources(c, &w, path_join(c, source, "runtime"), "");
+    add_sources(c, &w, path_join(c, source, "boards"), "harness.c");
+    words_add(&w, c_format(c, "%s/bench/chip.c", source));
+    words_split(&w, "-lgcc -o bench.elf");
+    run(c, work, &w);
+    w = words_new(c);
+    words_split(&w, "qemu-system-arm -display none -monitor none -serial none -kernel bench.elf");
+    words_split(&w, "-semihosting-config enable=on,target=native -icount shift=5");
+    words_split(&w, c_format(c, "-M %s", cpu->machine));
+    run(c, work, &w);
+}
+
+static void remove_folder(C *c, const char *work) {
+    static const char *const left[] = {"cases.bin", "counts.bin", "arenas.bin", "bench.elf", "log"};
+    for (size_t i = 0; i < COUNT_OF(left); i++)
+        unlink(path_join(c, work, left[i]));
+    rmdir(work);
+}
+
+BoardResult board_run(C *c, const Cpu *cpu, int count, const BoardCall *calls) {
+    char *work = c_strdup(c, "/tmp/corten-bench-XXXXXX");
+    if (!mkdtemp(work))
+        fatal(c, DIAG_INPUT, NULL, "cannot make a folder in /tmp");
+    write_calls(c, work, count, calls);
+    build_and_run(c, cpu, work);
+    BoardResult r;
+    size_t bytes;
+    r.instructions = (uint32_t *)(void *)file_read(c, path_join(c, work, "counts.bin"), &bytes);
+    if (bytes != 4 * (size_t)count)
+        fatal(c, DIAG_BUG, NULL, "the board counted %zu calls of %d", bytes / 4, count);
+    r.arenas = (const uint8_t *)file_read(c, path_join(c, work, "arenas.bin"), &r.arena_bytes);
+    remove_folder(c, work);
+    return r;
+}

@@ -1,0 +1,21 @@
+/* Calls run on a QEMU board, one after the other, each counted. */
+#ifndef CORTEN_BENCH_CHIP_RUN_H
+#define CORTEN_BENCH_CHIP_RUN_H
+
+#include "lower/lower.h"
+
+typedef struct { /* a call placed in two images, as plan would place it in arena and weights */
+    const Call *call;
+    const uint8_t *arena, *weights;
+    int64_t arena_bytes, weights_bytes;
+} BoardCall;
+
+typedef struct {
+    uint32_t *instructions; /* of each call */
+    const uint8_t *arenas;  /* after each call, one behind the other */
+    size_t arena_bytes;
+} BoardResult;
+
+BoardResult board_run(C *c, const Cpu *cpu, int count, const BoardCall *calls);
+
+#endif
