@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWEEPS = 3000, LAYER_WEIGHT = 8, FEWEST = 4 };
+enum { LAYER_WEIGHT = 20, FEWEST = 4 };
 
 typedef struct {
     const Variant *variant;
@@ -62,6 +62,39 @@ static void add_layers(Costs *k, const char *isa) {
     }
 }
 
+static int pick(uint32_t *state, int low, int high) {
+    *state = *state * 1664525u + 1013904223u;
+    return low + (int)((*state >> 8) % (uint32_t)(high - low + 1));
+}
+
+/* Shapes as networks have them, beside those of the bench: sequences, few pixels, many rows. */
+static void add_shapes(Costs *k, const char *isa) {
+    enum { SHAPES = 80, MOST_MACS = 1500000 };
+    static const int windows[][2] = {{1, 1}, {1, 1}, {3, 3}, {1, 3}, {5, 5}, {2, 2}};
+    static const int kernels[] = {CTN_KERNEL_conv2d_s8, CTN_KERNEL_conv2d_s8,
+                                  CTN_KERNEL_depthwise_conv2d_s8, CTN_KERNEL_linear_s8};
+    uint32_t state = 1;
+    for (int i = 0; i < SHAPES * (int)COUNT_OF(kernels); i++) {
+        const int *window = windows[pick(&state, 0, COUNT_OF(windows) - 1)];
+        Layer l = {.name = "shape", .kernel = kernels[i % (int)COUNT_OF(kernels)]};
+        bool linear = l.kernel == CTN_KERNEL_linear_s8;
+        l.kh = linear ? 1 : window[0];
+        l.kw = linear ? 1 : window[1];
+        int side = pick(&state, 3, 14);
+        bool sequence = l.kh == 1 && !linear && i % 3 == 2;
+        l.h = linear ? pick(&state, 1, 20) : sequence ? 1 : side + pick(&state, 0, 2);
+        l.w = linear ? 1 : sequence ? l.kw + pick(&state, 0, 8) : side;
+        l.c = 4 * pick(&state, 1, 36);
+        l.n = l.kernel == CTN_KERNEL_depthwise_conv2d_s8 ? l.c : 4 * pick(&state, 1, 40);
+        l.stride = l.kh == 3 ? pick(&state, 1, 2) : 1;
+        l.pad = l.kh == 3 ? pick(&state, 0, 1) : 0;
+        double macs = (double)l.h * l.w * l.n * l.kh * l.kw *
+                      (l.kernel == CTN_KERNEL_depthwise_conv2d_s8 ? 1 : l.c);
+        if (macs < MOST_MACS)
+            add_layer(k, &l, isa);
+    }
+}
+
 static void add_cases(Costs *k) {
     for (int v = 0; v < variant_table_count; v++) {
         const Variant *variant = &variant_table[v];
@@ -77,8 +110,10 @@ static void add_cases(Costs *k) {
 }
 
 static void count_calls(Costs *k) {
-    for (int level = level_of(k->cpu->isa); level >= -1; level--)
+    for (int level = level_of(k->cpu->isa); level >= -1; level--) {
         add_layers(k, level < 0 ? NULL : isa_levels[level]);
+        add_shapes(k, level < 0 ? NULL : isa_levels[level]);
+    }
     k->layers = k->call_count;
     add_cases(k);
     BoardResult r = board_run(k->c, k->cpu, k->call_count, k->call);
@@ -101,25 +136,107 @@ typedef struct {
     double factor[COST_TERMS];
 } Fit;
 
-/* Coordinate descent: each factor in turn takes the value that is best beside the others. */
-static void fit(Fit *f) {
-    double cross[COST_TERMS][COST_TERMS] = {{0}}, target[COST_TERMS] = {0};
+typedef struct { /* normal equations, each term scaled to a diagonal of one */
+    double cross[COST_TERMS][COST_TERMS], target[COST_TERMS], scale[COST_TERMS];
+    bool used[COST_TERMS];
+} Normal;
+
+static void normal_fill(Normal *n, const Fit *f) {
+    memset(n, 0, sizeof *n);
     for (int i = 0; i < f->count; i++) {
         const Sample *s = &f->sample[i];
         for (int k = 0; k < COST_TERMS; k++) {
-            target[k] += s->weight * s->term[k] * s->count;
+            n->target[k] += s->weight * s->term[k] * s->count;
             for (int j = 0; j < COST_TERMS; j++)
-                cross[k][j] += s->weight * s->term[k] * s->term[j];
+                n->cross[k][j] += s->weight * s->term[k] * s->term[j];
         }
     }
-    memset(f->factor, 0, sizeof f->factor);
-    for (int sweep = 0; sweep < SWEEPS; sweep++)
-        for (int k = 0; k < COST_TERMS; k++) {
-            double rest = target[k];
-            for (int j = 0; j < COST_TERMS; j++)
-                rest -= j == k ? 0 : cross[k][j] * f->factor[j];
-            f->factor[k] = cross[k][k] > 0 && rest > 0 ? rest / cross[k][k] : 0;
+    for (int k = 0; k < COST_TERMS; k++)
+        n->scale[k] = n->cross[k][k] > 0 ? 1 / sqrt(n->cross[k][k]) : 0;
+    for (int k = 0; k < COST_TERMS; k++) {
+        n->target[k] *= n->scale[k];
+        for (int j = 0; j < COST_TERMS; j++)
+            n->cross[k][j] *= n->scale[k] * n->scale[j];
+    }
+}
+
+/* The best factors when only the used terms count; a little is added to the diagonal, for terms
+ * may depend on each other. */
+static void normal_solve(const Normal *n, double x[COST_TERMS]) {
+    double m[COST_TERMS][COST_TERMS + 1];
+    int term[COST_TERMS], count = 0;
+    for (int k = 0; k < COST_TERMS; k++)
+        if (n->used[k])
+            term[count++] = k;
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j < count; j++)
+            m[i][j] = n->cross[term[i]][term[j]] + (i == j ? 1e-9 : 0);
+        m[i][count] = n->target[term[i]];
+    }
+    for (int i = 0; i < count; i++) /* positive definite: no pivot is needed */
+        for (int r = i + 1; r < count; r++)
+            for (int j = count; j >= i; j--)
+                m[r][j] -= m[r][i] / m[i][i] * m[i][j];
+    memset(x, 0, sizeof(double) * COST_TERMS);
+    for (int i = count - 1; i >= 0; i--) {
+        double rest = m[i][count];
+        for (int j = i + 1; j < count; j++)
+            rest -= m[i][j] * x[term[j]];
+        x[term[i]] = rest / m[i][i];
+    }
+}
+
+/* The unused term whose factor would lower the error fastest; -1: none would. */
+static int steepest(const Normal *n, const double x[COST_TERMS]) {
+    int best = -1;
+    double most = 1e-9;
+    for (int k = 0; k < COST_TERMS; k++) {
+        double slope = n->target[k];
+        for (int j = 0; j < COST_TERMS; j++)
+            slope -= n->cross[k][j] * x[j];
+        if (!n->used[k] && n->scale[k] > 0 && slope > most) {
+            most = slope;
+            best = k;
         }
+    }
+    return best;
+}
+
+/* Goes from x towards the solution of the used terms until the first factor reaches zero, which is
+ * dropped; true when none does. */
+static bool go_towards(Normal *n, double x[COST_TERMS], const double aim[COST_TERMS]) {
+    double step = 1;
+    int first = -1;
+    for (int k = 0; k < COST_TERMS; k++)
+        if (n->used[k] && aim[k] <= 0 && x[k] / (x[k] - aim[k]) <= step) {
+            step = x[k] / (x[k] - aim[k]);
+            first = k;
+        }
+    for (int k = 0; k < COST_TERMS; k++)
+        x[k] += step * (aim[k] - x[k]);
+    if (first < 0)
+        return true;
+    n->used[first] = false;
+    x[first] = 0;
+    return false;
+}
+
+/* Least squares without negative factors, by Lawson and Hanson's active set. */
+static void fit(Fit *f) {
+    Normal n;
+    double x[COST_TERMS] = {0}, aim[COST_TERMS];
+    normal_fill(&n, f);
+    for (int round = 0; round < 10 * COST_TERMS; round++) {
+        int next = steepest(&n, x);
+        if (next < 0)
+            break;
+        n.used[next] = true;
+        do
+            normal_solve(&n, aim);
+        while (!go_towards(&n, x, aim));
+    }
+    for (int k = 0; k < COST_TERMS; k++)
+        f->factor[k] = x[k] * n.scale[k];
 }
 
 static double estimate(const Fit *f, const Sample *s) {

@@ -325,15 +325,15 @@ static void depthwise_conv2d_s8(Maker *m) {
 
 static void linear_s8(Maker *m) {
     CtnLinearS8Args *a = m->call->args;
-    a->rows = 1;
+    a->rows = m->layer->h;
     a->depth = m->layer->c;
     a->columns = m->layer->n;
     a->input_zero_point = a->output_zero_point = a->clamp_min = -128;
     a->clamp_max = 127;
     channels(m, a->columns, a->depth, &a->weights, &a->bias, &a->multiplier, &a->shift);
-    input(m, &a->input, a->depth);
-    output(m, &a->output, a->columns);
-    m->macs = (int64_t)a->depth * a->columns;
+    m->macs = (int64_t)a->rows * a->depth * a->columns;
+    input(m, &a->input, (int64_t)a->rows * a->depth);
+    output(m, &a->output, (int64_t)a->rows * a->columns);
 }
 
 static void linear_s16(Maker *m) {

@@ -8,8 +8,8 @@ when there is no arm-none-eabi-gcc or it is not the one that the table names.
 
 A function's bytes are those of its sections under -ffunction-sections -fdata-sections (.text with
 its literals and tables, .rodata), rounded up to words; its stack is its own frame as -fstack-usage
-says, and whom it calls is what its relocations name. Functions that the compiler supplies (libgcc,
-memcpy) are measured in the same way from its libraries.
+says, or what its assembly pushes, and whom it calls is what its relocations name. Functions that the
+compiler supplies (libgcc, memcpy) are measured from its libraries.
 """
 import concurrent.futures
 import difflib
@@ -66,9 +66,7 @@ def symbols(path):
     section = {}
     for line in run("arm-none-eabi-objdump", "-t", path).splitlines():
         match = re.match(r"[0-9a-f]+ (.{7}) (\S+)\s+[0-9a-f]+ (?:\.hidden )?(\S+)$", line)
-        if match and match.group(2) not in ("*UND*", "*ABS*", "*COM*") and "f" not in match.group(1)[5:]:
-            section[match.group(3)] = match.group(2)
-        elif match and match.group(2) not in ("*UND*", "*ABS*", "*COM*"):
+        if match and match.group(2) not in ("*UND*", "*ABS*", "*COM*"):
             section[match.group(3)] = match.group(2)
     return section
 
@@ -86,6 +84,8 @@ class Object:
             if "dynamic" in kind and "bounded" not in kind:
                 raise SystemExit(f"{source}: {line}: a frame of unknown size")
             self.stack[place.rsplit(":", 1)[1]] = int(bytes_)
+        for name, bytes_ in pushed(run("arm-none-eabi-objdump", "-d", path)).items():
+            self.stack[name] = max(self.stack.get(name, 0), bytes_)
 
     def functions(self):
         """(name, bytes, stack, names of what it calls) of each function's section"""
@@ -123,9 +123,7 @@ def level_rows(flags, work):
     jobs = [(s, flags, work / (s.stem + ".o")) for s in sources]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         objects = [Object(name, path) for name, path in pool.map(compile_one, jobs)]
-    rows, defined = {}, set()
-    for o in objects:
-        defined |= {name for name, section in o.at.items() if section.startswith(".text.") and name.startswith("ctn_")}
+    rows = {}
     for o in objects:
         own = {name for name, *_ in o.functions()}
         rename = lambda n: n if n.startswith("ctn_") or n not in own else f"{o.source}:{n}"
@@ -134,31 +132,55 @@ def level_rows(flags, work):
     return rows
 
 
-def reached(rows, name):
-    seen, todo = set(), [name]
-    while todo:
-        n = todo.pop()
-        if n not in seen:
-            seen.add(n)
-            todo += rows[n][2] if n in rows else []
-    return seen
+def pushed(listing):
+    """Bytes that each function of a disassembly takes from the stack, were each instruction run once:
+    what -fstack-usage does not know of assembly. Backwards moves of sp are not counted."""
+    bytes_, name = {}, None
+    for line in listing.splitlines():
+        match = re.match(r"[0-9a-f]+ <(.+)>:$", line)
+        if match:
+            name = match.group(1)
+        word = line.split("\t")
+        if len(word) < 4 or name is None:
+            continue
+        operation, operands = word[2].split(".")[0], word[3].split(";")[0].strip()
+        if operation in ("push", "vpush") or (operation in ("stmdb", "vstmdb") and operands.startswith("sp!")):
+            registers = 0
+            for part in operands[operands.index("{") + 1:operands.index("}")].split(","):
+                ends = [int(re.sub(r"\D", "", e) or {"sl": 10, "fp": 11, "ip": 12, "sp": 13, "lr": 14}.get(e.strip(), 0))
+                        for e in part.split("-")]
+                registers += ends[-1] - ends[0] + 1
+            taken = registers * (8 if "d" in operands[operands.index("{") + 1:][:2] else 4)
+        elif operation == "sub" and re.match(r"sp, (sp, )?#\d+$", operands):
+            taken = int(operands.rsplit("#", 1)[1])
+        elif re.search(r"\[sp, #-(\d+)\]!", operands):
+            taken = int(re.search(r"\[sp, #-(\d+)\]!", operands).group(1))
+        else:
+            continue
+        bytes_[name] = bytes_.get(name, 0) + taken
+    return bytes_
+
+
+def image(name, flags, work):
+    """Flash of an image that holds what the libraries have for one function, and what it may push."""
+    source, elf = work / "wanted.c", work / "wanted.elf"
+    keep = f"extern int {name}(void); int (*keep)(void) = {name};" if name else "int (*keep)(void);"
+    source.write_text(f"{keep} int start(void) {{ return keep(); }} void *__aeabi_unwind_cpp_pr0;")
+    run("arm-none-eabi-gcc", *flags.split(), "-O2", "-ffreestanding", "-fno-builtin", "-nostdlib", "-Wl,-e,start", "-Wl,--gc-sections",
+        str(source), "-lc_nano", "-lgcc", "-lc_nano", "-o", str(elf))
+    flash = 0
+    for line in run("arm-none-eabi-size", "-A", str(elf)).splitlines():
+        word = line.split()
+        if len(word) == 3 and word[0].startswith((".text", ".rodata", ".ARM.ex")):
+            flash += int(word[1])
+    return flash, sum(pushed(run("arm-none-eabi-objdump", "-d", str(elf))).values())
 
 
 def supplied(rows, flags, work):
-    """What the rows call and the compiler's libraries define: bytes and stack from a linked image."""
+    """What the rows call and the compiler's libraries define: bytes, and a bound of their stack."""
     wanted = sorted({c for _, _, calls in rows.values() for c in calls if c not in rows})
-    found = {}
-    for name in wanted:
-        source = work / "wanted.c"
-        source.write_text(f"extern int {name}(void); int (*keep)(void) = {name}; void start(void) {{ }}")
-        run("arm-none-eabi-gcc", *flags.split(), "-O2", "-ffreestanding", "-nostdlib", "-Wl,-e,start", "-Wl,-Map," + str(work / "map"),
-            str(source), "-lc", "-lgcc", "-lc", "-o", str(work / "wanted.elf"))
-        bytes_ = 0
-        for line in (work / "map").read_text().split("Linker script and memory map")[1].splitlines():
-            match = re.match(r"\s+(?:\.text\S*|\.rodata\S*)?\s+0x[0-9a-f]+\s+0x([0-9a-f]+)\s+\S+\.a\(", line)
-            bytes_ += int(match.group(1), 16) if match else 0
-        found[name] = bytes_
-    return found
+    nothing = image(None, flags, work)
+    return {name: tuple(a - b for a, b in zip(image(name, flags, work), nothing)) for name in wanted}
 
 
 def level_table(level, optimization, flags, work):
@@ -169,14 +191,11 @@ def level_table(level, optimization, flags, work):
     lines = []
     for name in names:
         if name in extra:
-            lines.append(f'    {{"{name}", {extra[name]}, {LIBRARY_STACK}, ""}},')
+            lines.append(f'    {{"{name}", {extra[name][0]}, {extra[name][1]}, ""}},')
             continue
         bytes_, stack, calls = rows[name]
         lines.append(f'    {{"{name}", {bytes_}, {stack}, "{" ".join(str(index[c]) for c in calls)}"}},')
     return lines
-
-
-LIBRARY_STACK = 48 # none of libgcc's integer and float helpers, nor memcpy, has a frame above it
 
 
 def table():
@@ -194,21 +213,26 @@ def table():
                             "const int code_table_count = COUNT_OF(code_tables);", ""])
 
 
+def entries(text):
+    """Rows and names of tables, however they are laid out in lines."""
+    return [" ".join(row.split()) for row in re.findall(r'\w+\[\]|\{\s*"[^}]*\}', text)]
+
+
 def main():
     if not shutil.which("arm-none-eabi-gcc"):
         print("skipped: arm-none-eabi-gcc was not found", file=sys.stderr)
         return 77
-    if len(sys.argv) < 2:
+    if len(sys.argv) < 3:
         print(table(), end="")
         return 0
     committed = pathlib.Path(sys.argv[2]).read_text()
     if compiler() not in committed:
         print(f"skipped: the table is not of {compiler()}", file=sys.stderr)
         return 77
-    now = table()
-    for line in list(difflib.unified_diff(committed.splitlines(), now.splitlines(), "committed", "measured", n=0))[:40]:
+    old, new = entries(committed), entries(table())
+    for line in list(difflib.unified_diff(old, new, "committed", "measured", n=0, lineterm=""))[:40]:
         print(line)
-    return 0 if now == committed else 1
+    return 0 if old == new else 1
 
 
 if __name__ == "__main__":

@@ -57,48 +57,124 @@ static double taps_inside(double out, double in, double kernel, double stride, d
     return sum;
 }
 
-/* Convolutions and pools: pixels of rows, channels of sums over taps. */
-static void window_terms(Terms *t) {
+/* What convolutions and pools have in common. */
+typedef struct {
+    double batches, rows, width, pixels, taps, lines, kernel_w, inside;
+} Window;
+
+static Window window_of(const Call *c) {
+    Window w = {.batches = get(c, "batches", 1) * get(c, "out_d", 1), .width = get(c, "out_w", 1)};
+    w.rows = w.batches * get(c, "out_h", 1);
+    w.pixels = w.rows * w.width;
+    w.kernel_w = get(c, "kernel_w", 1);
+    w.lines = get(c, "kernel_d", 1) * get(c, "kernel_h", 1);
+    w.taps = w.lines * w.kernel_w;
+    w.inside = w.batches * get(c, "kernel_d", 1) *
+               taps_inside(get(c, "out_h", 1), get(c, "in_h", 1), get(c, "kernel_h", 1),
+                           get(c, "stride_h", 1), get(c, "dilation_h", 1), get(c, "pad_top", 0)) *
+               taps_inside(w.width, get(c, "in_w", 1), w.kernel_w, get(c, "stride_w", 1),
+                           get(c, "dilation_w", 1), get(c, "pad_left", 0));
+    return w;
+}
+
+static void convolution_terms(Terms *t) {
     const Call *c = t->call;
-    double rows = get(c, "batches", 1) * get(c, "out_d", 1) * get(c, "out_h", 1);
-    double width = get(c, "out_w", 1), pixels = rows * width, groups = get(c, "groups", 1);
-    double channels = get(c, has(c, "channels") ? "channels" : "out_c", 1) / groups;
-    double taps = get(c, "kernel_d", 1) * get(c, "kernel_h", 1) * get(c, "kernel_w", 1);
-    double depth = has(c, "groups") ? get(c, "in_c", 1) / groups : 1;
-    double run = get(c, "kernel_w", 1) * depth, sums = taps * depth;
-    double outputs = pixels * channels * groups;
-    double lines = taps / get(c, "kernel_w", 1), steps = lines * blocks(run, 16);
-    double input = get(c, "batches", 1) * get(c, "in_h", 1) * get(c, "in_w", 1) *
-                   get(c, has(c, "in_c") ? "in_c" : "channels", 1);
-    double pairs = rows * blocks(width, 2) * 2;
-    double inside =
-        get(c, "batches", 1) * get(c, "kernel_d", 1) * get(c, "out_d", 1) *
-        taps_inside(get(c, "out_h", 1), get(c, "in_h", 1), get(c, "kernel_h", 1),
-                    get(c, "stride_h", 1), get(c, "dilation_h", 1), get(c, "pad_top", 0)) *
-        taps_inside(width, get(c, "in_w", 1), get(c, "kernel_w", 1), get(c, "stride_w", 1),
-                    get(c, "dilation_w", 1), get(c, "pad_left", 0));
-    add(t, rows * groups);
-    add(t, pixels * groups);
+    Window w = window_of(c);
+    double groups = get(c, "groups", 1), channels = get(c, "out_c", 1) / groups;
+    double depth = get(c, "in_c", 1) / groups, run = w.kernel_w * depth, sums = w.taps * depth;
+    double outputs = w.pixels * channels * groups;
+    double threes = groups * (w.pixels < 3 ? w.pixels : blocks(w.pixels, 3)),
+           pairs = 2 * blocks(channels, 2);
+    double twos = w.rows * blocks(w.width, 2) * groups, fours = blocks(channels, 4);
+    add(t, w.rows * groups);
+    add(t, w.pixels * groups);
     add(t, outputs);
     add(t, outputs * looked_up(c));
     add(t, outputs * sums);
-    add(t, pixels * groups * sums);
+    add(t, w.pixels * groups * sums);
     add(t, channels * groups * sums);
     add(t, channels * groups);
-    add(t, rows * channels * groups);
-    add(t, pairs * blocks(channels, 4) * groups * steps);
-    add(t, pairs * blocks(channels, 4) * groups);
-    add(t, pixels * lines * groups);
-    add(t, pixels * blocks(channels, 16) * taps);
-    add(t, pixels * blocks(channels, 16));
-    add(t, pixels * blocks(channels, 4) * taps);
-    add(t, pixels * blocks(channels, 4));
-    add(t, rows * blocks(channels, 4) * taps);
-    add(t, input);
-    add(t, inside * groups);
-    add(t, inside * channels * groups);
-    add(t, inside * depth * groups * channels);
-    add(t, inside * depth * groups);
+    add(t, w.inside * groups);
+    add(t, w.inside * channels * groups);
+    add(t, w.inside * depth * groups * channels);
+    add(t, w.inside * depth * groups);
+    add(t, w.pixels * w.lines * groups);
+    add(t, get(c, "batches", 1) * get(c, "in_h", 1) * get(c, "in_w", 1) * get(c, "in_c", 1));
+    add(t, twos);
+    add(t, twos * fours);
+    add(t, twos * fours * w.lines);
+    add(t, twos * fours * w.lines * blocks(run, 16));
+    add(t, threes);
+    add(t, threes * pairs);
+    add(t, threes * pairs * w.lines * blocks(run, 4));
+    add(t, threes * sums);
+    add(t, threes * w.lines);
+    add(t, twos * channels * sums);
+    add(t, twos * channels);
+    add(t, w.pixels * sums * (get(c, "gathered", 0) > 0));
+    add(t, w.pixels * (get(c, "gathered", 0) > 0));
+}
+
+/* Some levels take channels by four or sixteen, others one and four places of a line. */
+static void depthwise_terms(Terms *t) {
+    const Call *c = t->call;
+    Window w = window_of(c);
+    double channels = get(c, "out_c", 1), outputs = w.pixels * channels,
+           height = w.rows / w.batches;
+    double stride = fmin(get(c, "stride_h", 1), w.lines), quads = blocks(channels, 4) * w.batches;
+    double reach = (w.width - 1) * get(c, "stride_w", 1) + w.kernel_w;
+    double is_three = w.lines == 3, is_square = is_three && w.kernel_w == 3;
+    bool by_pairs = is_square && get(c, "stride_w", 1) == 1;
+    double alone = by_pairs ? fmod(w.width, 2) : w.width;
+    double across = height * blocks(w.width, 4), down = w.width * blocks(height, 4);
+    double fours = fmin(across, down) * channels * w.batches;
+    double sixteens = blocks(channels, 16);
+    add(t, w.rows);
+    add(t, outputs);
+    add(t, outputs * looked_up(c));
+    add(t, outputs * w.taps);
+    add(t, w.inside * channels);
+    add(t, w.inside);
+    add(t, channels * w.taps);
+    add(t, quads);
+    add(t, quads * w.taps);
+    add(t, quads * height);
+    add(t, quads * height * stride * reach * is_three);
+    add(t, quads * height * stride * reach * w.lines * !is_three);
+    add(t, quads * reach * w.lines);
+    add(t, quads * height * (w.width - alone));
+    add(t, quads * height * alone);
+    add(t, quads * height * alone * w.taps);
+    add(t, quads * height * (alone > 0));
+    add(t, fours);
+    add(t, fours * w.taps);
+    add(t, fours * w.kernel_w * get(c, "stride_h", 1));
+    add(t, fours * w.kernel_w);
+    add(t, w.batches * channels);
+    add(t, w.pixels * sixteens);
+    add(t, w.pixels * sixteens * w.taps);
+    add(t, w.rows * sixteens);
+    add(t, w.rows * stride * get(c, "in_w", 1) * get(c, "in_c", 1));
+    add(t, w.pixels);
+}
+
+static void pool_terms(Terms *t) {
+    const Call *c = t->call;
+    Window w = window_of(c);
+    double channels = get(c, "channels", 1), outputs = w.pixels * channels;
+    add(t, w.rows);
+    add(t, w.pixels);
+    add(t, outputs);
+    add(t, outputs * looked_up(c));
+    add(t, outputs * w.taps);
+    add(t, w.inside);
+    add(t, w.inside * channels);
+    add(t, w.inside * blocks(channels, 16));
+    add(t, w.pixels * blocks(channels, 16));
+    add(t, w.inside * blocks(channels, 4));
+    add(t, w.pixels * blocks(channels, 4));
+    add(t, get(c, "batches", 1) * get(c, "in_h", 1) * get(c, "in_w", 1) * channels);
+    add(t, w.rows * channels);
 }
 
 /* Products of matrices. */
@@ -152,11 +228,11 @@ static void walk_terms(Terms *t) {
     const int32_t *dim = call_ints(c, "dim");
     while (last > 0 && dim[last] == 1)
         last--;
-    double outputs = product(c, "dim"), inner = product(c, "reduced") * get(c, "stride", 1);
-    if (has(c, "stride") && has(c, "count") && !has(c, "epsilon_low"))
-        inner = get(c, "count", 1);
+    double outputs = product(c, "dim"), inner = product(c, "reduced");
+    if (has(c, "mode") && has(c, "count"))
+        inner = get(c, "count", 1); /* argmax */
     if (has(c, "in_step"))
-        inner = get(c, "count", 1);
+        inner = get(c, "count", 1); /* running sums */
     double run = dense_run(c, rank), size = get(c, "element_size", 1);
     bool dense = run > 1 || outputs == 1;
     if (outputs == 0)
@@ -192,8 +268,11 @@ static void recurrent_terms(Terms *t) {
     double size = get(c, "size", 1), in = get(c, "in_size", 1);
     add(t, cells);
     add(t, cells * size);
-    add(t, cells * size * size);
+    double before = call_ref_named(c, "h0") ? cells : cells - get(c, "batches", 1);
+    add(t, before * size);
+    add(t, before * size * size);
     add(t, cells * size * in);
+    add(t, size * get(c, "batches", 1));
 }
 
 static void flat_terms(Terms *t) {
@@ -221,8 +300,12 @@ void call_terms(const Call *call, double term[COST_TERMS]) {
     for (int i = 0; i < COST_TERMS; i++)
         term[i] = 0;
     add(&t, 1);
-    if (has(call, "kernel_h"))
-        window_terms(&t);
+    if (has(call, "kernel_h") && has(call, "groups"))
+        convolution_terms(&t);
+    else if (has(call, "kernel_h") && has(call, "weights"))
+        depthwise_terms(&t);
+    else if (has(call, "kernel_h"))
+        pool_terms(&t);
     else if (has(call, "depth") && has(call, "columns"))
         product_terms(&t);
     else if (has(call, "dim"))
@@ -263,7 +346,7 @@ static const StripItem *item_of(const Strip *s, const Call *call, int *at) {
     return NULL;
 }
 
-/* The call as each step runs it; copying the arguments counts as half an instruction a byte. */
+/* The call as each step runs it, with what setting its arguments takes. */
 static double estimate_strip(const Strip *s, const Call *call, const CostRow *row) {
     int at;
     const StripItem *item = item_of(s, call, &at);
@@ -278,7 +361,7 @@ static double estimate_strip(const Strip *s, const Call *call, const CostRow *ro
         memcpy(args, call->args, (size_t)call->args_bytes);
         for (int i = 0; i < item->patch_count; i++)
             args[item->patch[i] / 4] = v[1 + i];
-        sum += estimate(&part, row) + call->args_bytes / 2.0 + 20;
+        sum += estimate(&part, row) + 4 + 3 * item->patch_count;
     }
     return sum;
 }

@@ -118,9 +118,16 @@ typedef struct {
     int64_t steps;                    /* tables of strips */
     int64_t initial;                  /* states before the first run, unless zero */
     int64_t rodata;
+    int64_t kernel_code,
+        model_code; /* see plan_code; what the model's own file takes is rounded up */
+    int64_t stack;  /* a bound, from <name>_run down */
 } Totals;
 
 Totals plan_totals(const Graph *g);
+/* Fills in code and stack from a table that was measured with the compiler of code_origin; false,
+ * and zeros, where a kernel is missing there. */
+bool plan_code(C *c, const Graph *g, const Options *o, Totals *t);
+const char *code_origin(void);
 
 /* Instructions of a call in one run of the model, estimated from its sizes by its kernel's row in
  * the table of measured ones; NAN if there is none. For a call of a strip: of all of its parts. */

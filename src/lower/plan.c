@@ -315,18 +315,82 @@ void plan_memory(C *c, Graph *g, const Options *o) {
     strips_settle(g);
 }
 
-static void check_limit(C *c, const Graph *g, const char *what, int64_t need, int64_t limit) {
+/* ---- limits -------------------------------------------------------------------------------- */
+
+/* The largest buffers of one kind, with how many bytes each has. */
+static void name_largest(C *c, const Graph *g, bool (*counts)(const Graph *, const Buffer *),
+                         const char *what) {
+    enum { NAMED = 4 };
+    const Buffer *largest[NAMED] = {NULL};
+    for (int i = 0; i < g->buffer_count; i++) {
+        const Buffer *b = g->buffer[i];
+        if (!counts(g, b))
+            continue;
+        for (int k = 0; k < NAMED; k++) {
+            if (largest[k] && largest[k]->bytes >= b->bytes)
+                continue;
+            const Buffer *next = largest[k];
+            largest[k] = b;
+            b = next;
+            if (!b)
+                break;
+        }
+    }
+    Text t = text_new(c);
+    for (int k = 0; k < NAMED && largest[k]; k++)
+        text_add(&t, "%s%s (%lld)", k ? ", " : "", largest[k]->name, (long long)largest[k]->bytes);
+    diag_detail(c, "%s: %s", what, text_string(&t));
+}
+
+static int peak_moment(const Graph *g) {
+    int peak = 0;
+    for (int m = 0; m < g->moment_count; m++)
+        if (g->live[m] > g->live[peak])
+            peak = m;
+    return peak;
+}
+
+static bool is_at_peak(const Graph *g, const Buffer *b) {
+    int peak = peak_moment(g);
+    return b->region == CTN_ARENA && b->kind != BUFFER_CONSTANT && b->first_call <= peak &&
+           peak <= b->last_call;
+}
+
+static bool is_stored(const Graph *g, const Buffer *b) {
+    (void)g;
+    return b->kind == BUFFER_CONSTANT && b->region == CTN_WEIGHTS && b->last_call >= 0;
+}
+
+static void check_ram(C *c, const Graph *g, int64_t limit) {
     Loc loc = {.file = g->archive_path};
-    if (limit > 0 && need > limit)
-        diag_error(c, DIAG_MODEL, &loc, "%s needs %lld bytes, %lld were allowed", what,
-                   (long long)need, (long long)limit);
+    int64_t need = g->arena_bytes + g->state_bytes + g->input_bytes;
+    if (limit == 0 || need <= limit)
+        return;
+    diag_error(c, DIAG_MODEL, &loc, "ram (%s) needs %lld bytes, %lld were allowed",
+               g->input_bytes ? "arena, state and inputs" : "arena and state", (long long)need,
+               (long long)limit);
+    if (g->peak_node)
+        diag_detail(c, "the peak is at %s", g->peak_node);
+    name_largest(c, g, is_at_peak, "largest there, in bytes");
+}
+
+/* Constants to the byte; code from the table, or not at all if a kernel is missing there. */
+static void check_flash(C *c, const Graph *g, const Options *o) {
+    Loc loc = {.file = g->archive_path};
+    Totals t = plan_totals(g);
+    bool known = o->flash_limit > 0 && plan_code(c, g, o, &t);
+    int64_t code = t.kernel_code + t.model_code;
+    if (o->flash_limit == 0 || t.rodata + code <= o->flash_limit)
+        return;
+    diag_error(c, DIAG_MODEL, &loc, "flash (constants%s) needs %lld bytes, %lld were allowed",
+               known ? " and code" : "", (long long)(t.rodata + code), (long long)o->flash_limit);
+    diag_detail(c, "constants %lld, kernels %lld, the model's own code about %lld",
+                (long long)t.rodata, (long long)t.kernel_code, (long long)t.model_code);
+    name_largest(c, g, is_stored, "largest constants, in bytes");
 }
 
 void pass_plan(C *c, Graph *g, const Options *o) {
     plan_memory(c, g, o);
-    check_limit(c, g, g->input_bytes ? "ram (arena, state and inputs)" : "ram (arena and state)",
-                g->arena_bytes + g->state_bytes + g->input_bytes, o->ram_limit);
-    if (g->peak_node && diag_error_count(c))
-        diag_detail(c, "the peak is at %s", g->peak_node);
-    check_limit(c, g, "flash (constants)", g->weights_bytes, o->flash_limit);
+    check_ram(c, g, o->ram_limit);
+    check_flash(c, g, o);
 }

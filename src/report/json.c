@@ -189,7 +189,7 @@ static json_t *budget_json(const Graph *g, const Options *o) {
                      "raised", raised);
 }
 
-static void add_totals(json_t *root, const Graph *g, const Options *o) {
+static void add_totals(C *c, json_t *root, const Graph *g, const Options *o) {
     int64_t macs = 0;
     double instructions = 0;
     int floats = 0;
@@ -209,7 +209,7 @@ static void add_totals(json_t *root, const Graph *g, const Options *o) {
     json_object_set_new(root, "input_bytes", json_integer(g->input_bytes));
     json_object_set_new(root, "weights_bytes", json_integer(g->weights_bytes));
     json_object_set_new(root, "peak_node", text_or_null(g->peak_node));
-    json_object_set_new(root, "bytes", report_totals(g));
+    json_object_set_new(root, "bytes", report_totals(c, g, o));
     json_object_set_new(root, "memory", report_timeline(g));
 }
 
@@ -236,7 +236,7 @@ const char *report_json(C *c, Graph *g, const Options *o, const double seconds[8
     json_object_set_new(root, "nodes", nodes);
     json_object_set_new(root, "calls", calls);
     json_object_set_new(root, "accuracy_budget", budget_json(g, o));
-    add_totals(root, g, o);
+    add_totals(c, root, g, o);
     json_object_set_new(root, "seconds", seconds_json(seconds));
     for (int i = 0; i < out->count; i++)
         json_array_append_new(files, json_string(out->file[i].name));

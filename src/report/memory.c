@@ -85,16 +85,23 @@ static const struct {
     {"strip_tables", offsetof(Totals, steps)},
     {"initial_state", offsetof(Totals, initial)},
     {"rodata", offsetof(Totals, rodata)},
+    {"kernel_code", offsetof(Totals, kernel_code)},
+    {"model_code", offsetof(Totals, model_code)},
+    {"stack", offsetof(Totals, stack)},
 };
 
-json_t *report_totals(const Graph *g) {
+json_t *report_totals(C *c, const Graph *g, const Options *options) {
     Totals t = plan_totals(g);
+    bool known = plan_code(c, g, options, &t);
     json_t *o = json_object();
     for (size_t i = 0; i < COUNT_OF(totals); i++) {
         int64_t bytes;
         memcpy(&bytes, (const char *)&t + totals[i].offset, sizeof bytes);
-        json_object_set_new(o, totals[i].name, json_integer(bytes));
+        bool measured = totals[i].offset > offsetof(Totals, rodata);
+        json_object_set_new(o, totals[i].name,
+                            measured && !known ? json_null() : json_integer(bytes));
     }
+    json_object_set_new(o, "code_origin", json_string(code_origin()));
     return o;
 }
 
@@ -159,7 +166,7 @@ void report_print_totals(const json_t *root, FILE *f) {
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)o, key, value) {
-        if (json_integer_value(value) != 0)
+        if (json_is_integer(value) && json_integer_value(value) != 0)
             fprintf(f, "%-28s %9lld\n", key, (long long)json_integer_value(value));
     }
 }

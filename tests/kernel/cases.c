@@ -1156,7 +1156,113 @@ static void softmax_s16(Maker *m, Call *call) {
 }
 
 #define MAKER(name) [CTN_KERNEL_##name] = name
+/* ---- norms and recurrent layers ------------------------------------------------------------ */
+
+static void layer_norm_s8(Maker *m, Call *call) {
+    CtnLayerNormS8Args *a = call->args;
+    for (int d = 0; d < 4; d++) {
+        a->dim[d] = a->reduced[d] = 1;
+        a->stride[d] = a->reduced_stride[d] = 0;
+        a->parameter_stride[d] = a->reduced_parameter_stride[d] = 0;
+    }
+    a->dim[3] = between(m, 1, 9);
+    a->count = a->reduced[3] = a->stride[3] = between(m, 1, 70);
+    a->reduced_stride[3] = a->reduced_parameter_stride[3] = 1;
+    a->centered = chance(m, 80);
+    a->epsilon_low = between(m, 1, 1000);
+    a->input_zero_point = random_zero_point(m);
+    a->output_zero_point = random_zero_point(m);
+    random_factor(m, &a->multiplier, &a->shift, -11, -9);
+    int16_t gamma[70];
+    int32_t beta[70];
+    for (int i = 0; i < 70; i++) {
+        gamma[i] = (int16_t)between(m, -32767, 32767);
+        beta[i] = between(m, -20000, 20000);
+    }
+    call_absent(call, &a->gamma);
+    call_absent(call, &a->beta);
+    if (chance(m, 80))
+        constant(call, &a->gamma, DT_I16, a->count, gamma);
+    if (chance(m, 80))
+        constant(call, &a->beta, DT_I32, a->count, beta);
+    random_store(m, call, &a->clamp_min, &a->clamp_max, &a->table);
+    call_in(call, &a->input, tensor(m, "input", DT_I8, (int64_t)a->dim[3] * a->count));
+    call_out(call, &a->output, tensor(m, "output", DT_I8, (int64_t)a->dim[3] * a->count));
+}
+
+static void gate_matrix(Maker *m, Call *call, int64_t rows, int64_t depth, uint32_t *weights,
+                        uint32_t *multiplier, uint32_t *shift) {
+    int8_t *w = NEW_ARRAY(m->c, int8_t, rows * depth), *s = NEW_ARRAY(m->c, int8_t, rows);
+    int32_t *f = NEW_ARRAY(m->c, int32_t, rows);
+    for (int64_t i = 0; i < rows * depth; i++)
+        w[i] = (int8_t)between(m, -127, 127);
+    for (int64_t i = 0; i < rows; i++) {
+        f[i] = between(m, 1 << 30, 0x7fffffff);
+        s[i] = (int8_t)between(m, -1, 3);
+    }
+    constant(call, weights, DT_I8, rows * depth, w);
+    constant(call, multiplier, DT_I32, rows, f);
+    constant(call, shift, DT_I8, rows, s);
+}
+
+static void gate_table(Maker *m, Call *call, uint32_t *field) {
+    int16_t entry[513];
+    for (int i = 0; i < 513; i++)
+        entry[i] = (int16_t)next(m);
+    constant(call, field, DT_I16, 513, entry);
+}
+
+/* What recurrent kernels share; `cell` is room behind the output. */
+#define RECURRENT_FIELDS(m, call, a, gates, extra)                                                 \
+    do {                                                                                           \
+        (a)->steps = between(m, 1, 4);                                                             \
+        (a)->batches = chance(m, 20) ? 2 : 1;                                                      \
+        (a)->in_size = between(m, 1, 40);                                                          \
+        (a)->size = between(m, 1, 40);                                                             \
+        (a)->reverse = chance(m, 30);                                                              \
+        (a)->input_zero_point = random_zero_point(m);                                              \
+        (a)->output_zero_point = random_zero_point(m);                                             \
+        gate_matrix(m, call, (int64_t)(gates) * (a)->size, (a)->in_size, &(a)->x_weights,          \
+                    &(a)->x_multiplier, &(a)->x_shift);                                            \
+        gate_matrix(m, call, (int64_t)(gates) * (a)->size, (a)->size, &(a)->h_weights,             \
+                    &(a)->h_multiplier, &(a)->h_shift);                                            \
+        int32_t *bias = NEW_ARRAY((m)->c, int32_t, (gates) * (a)->size);                           \
+        for (int32_t i = 0; i < (gates) * (a)->size; i++)                                          \
+            bias[i] = between(m, -65536, 65536);                                                   \
+        constant(call, &(a)->bias, DT_I32, (int64_t)(gates) * (a)->size, bias);                    \
+        gate_table(m, call, &(a)->tangent);                                                        \
+        call_absent(call, &(a)->h0);                                                               \
+        int64_t states = (int64_t)(a)->batches * (a)->size;                                        \
+        call_scratch(call, &(a)->scratch, 2 * states, 16);                                         \
+        call_in(call, &(a)->input,                                                                 \
+                tensor(m, "input", DT_I8, (int64_t)(a)->steps *(a)->batches *(a)->in_size));       \
+        call_out(call, &(a)->output, tensor(m, "output", DT_I8, ((a)->steps + (extra)) * states)); \
+    } while (0)
+
+static void lstm_s8(Maker *m, Call *call) {
+    CtnLstmS8Args *a = call->args;
+    RECURRENT_FIELDS(m, call, a, 4, 1);
+    random_factor(m, &a->multiplier, &a->shift, -23, -22);
+    gate_table(m, call, &a->sigmoid);
+    call_absent(call, &a->c0);
+    random_factor(m, &a->cell_multiplier, &a->cell_shift, -6, -4);
+    a->cell_zero_point = random_zero_point(m);
+    Value *output = m->g->value[m->g->value_count - 1];
+    call_out_at(call, &a->cell, output, (int64_t)a->steps * a->batches * a->size);
+}
+
+static void gru_s8(Maker *m, Call *call) {
+    CtnGruS8Args *a = call->args;
+    RECURRENT_FIELDS(m, call, a, 3, 0);
+    random_factor(m, &a->multiplier, &a->shift, -6, -4);
+    random_factor(m, &a->state_multiplier, &a->state_shift, 4, 5);
+    gate_table(m, call, &a->sigmoid);
+}
+
 static void (*const makers[CTN_KERNEL_COUNT])(Maker *, Call *) = {
+    [CTN_KERNEL_layer_norm_s8] = layer_norm_s8,
+    [CTN_KERNEL_lstm_s8] = lstm_s8,
+    [CTN_KERNEL_gru_s8] = gru_s8,
     MAKER(conv2d_s8),
     MAKER(depthwise_conv2d_s8),
     MAKER(conv3d_s8),

@@ -49,6 +49,14 @@ def check(program, folder, cpu, out):
         whole = json.loads(corten(program, "verify", loose, "-i", folder / "test.npz", "--on", "qemu", "--limit", 1, "--json"))
         if whole["bit_exact"] is not True:
             wrong.append("chip and host differ with --ram")
+    counted, estimate = chip["instructions"]["total"], report["instructions_estimate"]
+    if estimate is None or abs(estimate / counted - 1) > 0.1:
+        wrong.append(f"{counted} instructions, estimated {estimate}")
+    stack, bound = chip["stack_bytes"], report["bytes"]["stack"]
+    if bound is None or stack > bound:
+        wrong.append(f"{stack} bytes of stack, the bound is {bound}")
+    if report["arena_bytes"] > 1.01 * report["arena_lower_bound_bytes"] + 16:
+        wrong.append(f"arena {report['arena_bytes']}, bound {report['arena_lower_bound_bytes']}")
     if cpu != "cortex-m55":
         return wrong
     host = json.loads(corten(program, "verify", out, "-i", folder / "test.npz", "--json"))

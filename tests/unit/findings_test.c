@@ -176,22 +176,30 @@ static void unwritable_folders_are_exit_3(void **state) {
     assert_says(said.messages, "no output folder: give -o DIR");
 }
 
-static void memory_limits_refuse_with_both_numbers(void **state) {
+static long long bytes_of(const json_t *report, const char *what) {
+    return json_integer_value(json_object_get(json_object_get(report, "bytes"), what));
+}
+
+static void memory_limits_refuse_with_numbers_and_names(void **state) {
     (void)state;
     json_t *report = flow_report(compiled());
     long long arena = json_integer_value(json_object_get(report, "arena_bytes"));
-    long long flash = json_integer_value(json_object_get(report, "weights_bytes"));
+    long long flash = bytes_of(report, "rodata") + bytes_of(report, "kernel_code") +
+                      bytes_of(report, "model_code");
     CortenOptions o = options(NULL);
     o.ram = 100;
     refused(o, 1, "bytes, 100 were allowed");
     refused(o, 1, "ram (arena and state) needs ");
+    refused(o, 1, "largest there, in bytes: ");
     o = options(flow_path("fits"));
     o.ram = arena;
     o.flash = flash;
     assert_code(flow_run(corten_compile, o), 0);
     o.flash = flash - 1;
     refused(o, 1,
-            flow_text("flash (constants) needs %lld bytes, %lld were allowed", flash, flash - 1));
+            flow_text("flash (constants and code) needs %lld bytes, %lld were allowed", flash,
+                      flash - 1));
+    refused(o, 1, "largest constants, in bytes: ");
 }
 
 /* ---- what a model must not have -------------------------------------------------------------- */
@@ -270,7 +278,7 @@ int main(void) {
         cmocka_unit_test(wrong_options_are_exit_2_with_a_suggestion),
         cmocka_unit_test(what_cannot_be_given_is_refused_not_ignored),
         cmocka_unit_test(unwritable_folders_are_exit_3),
-        cmocka_unit_test(memory_limits_refuse_with_both_numbers),
+        cmocka_unit_test(memory_limits_refuse_with_numbers_and_names),
         cmocka_unit_test(branch_has_the_users_line),
         cmocka_unit_test(operator_without_row_has_its_reason),
         cmocka_unit_test(attribute_without_integer_form_is_named_with_its_value),

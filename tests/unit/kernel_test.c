@@ -63,7 +63,7 @@ static void check_output(const KernelCase *k, const uint8_t *after, const uint8_
 static void plain_c_equals_wide_arithmetic(void **state) {
     (void)state;
     for (int kernel = 0; kernel < CTN_KERNEL_COUNT; kernel++)
-        for (int i = 0; i < case_count(kernel); i++) {
+        for (int i = 0; i < (wide_knows(kernel) ? case_count(kernel) : 0); i++) {
             C *c = c_new();
             KernelCase *k = case_make(c, plain_of(kernel), i);
             assert_non_null(k);
