@@ -1190,78 +1190,34 @@ static void layer_norm_s8(Maker *m, Call *call) {
     call_out(call, &a->output, tensor(m, "output", DT_I8, (int64_t)a->dim[3] * a->count));
 }
 
-static void gate_matrix(Maker *m, Call *call, int64_t rows, int64_t depth, uint32_t *weights,
-                        uint32_t *multiplier, uint32_t *shift) {
-    int8_t *w = NEW_ARRAY(m->c, int8_t, rows * depth), *s = NEW_ARRAY(m->c, int8_t, rows);
-    int32_t *f = NEW_ARRAY(m->c, int32_t, rows);
-    for (int64_t i = 0; i < rows * depth; i++)
-        w[i] = (int8_t)between(m, -127, 127);
-    for (int64_t i = 0; i < rows; i++) {
-        f[i] = between(m, 1 << 30, 0x7fffffff);
-        s[i] = (int8_t)between(m, -1, 3);
-    }
-    constant(call, weights, DT_I8, rows * depth, w);
-    constant(call, multiplier, DT_I32, rows, f);
-    constant(call, shift, DT_I8, rows, s);
-}
-
-static void gate_table(Maker *m, Call *call, uint32_t *field) {
-    int16_t entry[513];
-    for (int i = 0; i < 513; i++)
-        entry[i] = (int16_t)next(m);
-    constant(call, field, DT_I16, 513, entry);
-}
-
-/* What recurrent kernels share; `cell` is room behind the output. */
-#define RECURRENT_FIELDS(m, call, a, gates, extra)                                                 \
-    do {                                                                                           \
-        (a)->steps = between(m, 1, 4);                                                             \
-        (a)->batches = chance(m, 20) ? 2 : 1;                                                      \
-        (a)->in_size = between(m, 1, 40);                                                          \
-        (a)->size = between(m, 1, 40);                                                             \
-        (a)->reverse = chance(m, 30);                                                              \
-        (a)->input_zero_point = random_zero_point(m);                                              \
-        (a)->output_zero_point = random_zero_point(m);                                             \
-        gate_matrix(m, call, (int64_t)(gates) * (a)->size, (a)->in_size, &(a)->x_weights,          \
-                    &(a)->x_multiplier, &(a)->x_shift);                                            \
-        gate_matrix(m, call, (int64_t)(gates) * (a)->size, (a)->size, &(a)->h_weights,             \
-                    &(a)->h_multiplier, &(a)->h_shift);                                            \
-        int32_t *bias = NEW_ARRAY((m)->c, int32_t, (gates) * (a)->size);                           \
-        for (int32_t i = 0; i < (gates) * (a)->size; i++)                                          \
-            bias[i] = between(m, -65536, 65536);                                                   \
-        constant(call, &(a)->bias, DT_I32, (int64_t)(gates) * (a)->size, bias);                    \
-        gate_table(m, call, &(a)->tangent);                                                        \
-        call_absent(call, &(a)->h0);                                                               \
-        int64_t states = (int64_t)(a)->batches * (a)->size;                                        \
-        call_scratch(call, &(a)->scratch, 2 * states, 16);                                         \
-        call_in(call, &(a)->input,                                                                 \
-                tensor(m, "input", DT_I8, (int64_t)(a)->steps *(a)->batches *(a)->in_size));       \
-        call_out(call, &(a)->output, tensor(m, "output", DT_I8, ((a)->steps + (extra)) * states)); \
-    } while (0)
-
-static void lstm_s8(Maker *m, Call *call) {
-    CtnLstmS8Args *a = call->args;
-    RECURRENT_FIELDS(m, call, a, 4, 1);
-    random_factor(m, &a->multiplier, &a->shift, -23, -22);
-    gate_table(m, call, &a->sigmoid);
-    call_absent(call, &a->c0);
-    random_factor(m, &a->cell_multiplier, &a->cell_shift, -6, -4);
-    a->cell_zero_point = random_zero_point(m);
-    Value *output = m->g->value[m->g->value_count - 1];
-    call_out_at(call, &a->cell, output, (int64_t)a->steps * a->batches * a->size);
-}
-
 static void gru_s8(Maker *m, Call *call) {
     CtnGruS8Args *a = call->args;
-    RECURRENT_FIELDS(m, call, a, 3, 0);
+    a->steps = between(m, 1, 4);
+    a->batches = chance(m, 20) ? 2 : 1;
+    a->in_size = between(m, 1, 40);
+    a->size = between(m, 1, 40);
+    a->reverse = chance(m, 30);
+    a->input_zero_point = random_zero_point(m);
+    a->output_zero_point = random_zero_point(m);
+    int64_t gates = 3 * (int64_t)a->size, states = (int64_t)a->batches * a->size;
+    gate_constants(m, call, gates, a->in_size, &a->x_weights, &a->x_multiplier, &a->x_shift);
+    gate_constants(m, call, gates, a->size, &a->h_weights, &a->h_multiplier, &a->h_shift);
+    int32_t *bias = NEW_ARRAY(m->c, int32_t, gates);
+    for (int64_t i = 0; i < gates; i++)
+        bias[i] = between(m, -65536, 65536);
+    constant(call, &a->bias, DT_I32, gates, bias);
+    gate_table(call, &a->sigmoid, 16384, 60);
+    gate_table(call, &a->tangent, 0, 120);
     random_factor(m, &a->multiplier, &a->shift, -6, -4);
     random_factor(m, &a->state_multiplier, &a->state_shift, 4, 5);
-    gate_table(m, call, &a->sigmoid);
+    call_absent(call, &a->h0);
+    call_scratch(call, &a->scratch, 2 * states, 16);
+    call_in(call, &a->input, tensor(m, "input", DT_I8, a->steps * a->batches * a->in_size));
+    call_out(call, &a->output, tensor(m, "output", DT_I8, a->steps * states));
 }
 
 static void (*const makers[CTN_KERNEL_COUNT])(Maker *, Call *) = {
     [CTN_KERNEL_layer_norm_s8] = layer_norm_s8,
-    [CTN_KERNEL_lstm_s8] = lstm_s8,
     [CTN_KERNEL_gru_s8] = gru_s8,
     MAKER(conv2d_s8),
     MAKER(depthwise_conv2d_s8),

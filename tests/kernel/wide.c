@@ -830,7 +830,7 @@ static void wide_dequantize_s16(const CtnDequantizeS16Args *a, const CtnFrame *f
         break;
 
 bool wide_knows(int id) {
-    return id != CTN_KERNEL_layer_norm_s8 && id != CTN_KERNEL_lstm_s8 && id != CTN_KERNEL_gru_s8;
+    return id != CTN_KERNEL_layer_norm_s8 && id != CTN_KERNEL_gru_s8;
 }
 
 void wide_run(int id, const void *args, const CtnFrame *frame) {
