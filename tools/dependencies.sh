@@ -5,7 +5,7 @@ set -eu
 packages="cmake ninja-build gcc g++ clang pkg-config python3 python3-dev python3-venv
  libzip-dev libjansson-dev libopenblas-dev libflatbuffers-dev flatbuffers-compiler
  libmd-dev libstb-dev libpng-dev libjpeg-dev libcmocka-dev qemu-system-arm gcc-arm-none-eabi
- libnewlib-arm-none-eabi dpkg-dev"
+ libnewlib-arm-none-eabi dpkg-dev mkdocs doxygen"
 missing=""
 for p in $packages; do
     dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing="$missing $p"
