@@ -44,6 +44,13 @@ void tosa_store(Tosa *t, const Node *n, int tensor);
 int tosa_lookup(Tosa *t, int tensor, const int8_t entry[256]);
 bool grids_equal(const Value *a, const Value *b);
 
+bool tosa_int8(const Value *v); /* an activation or weight of 8 bits */
+/* A value of rank 3 or 4 as N, height, width, C, and such a tensor as n's first output lies. */
+int tosa_image(Tosa *t, const Value *v);
+int tosa_image_back(Tosa *t, const Node *n, int tensor);
+
+bool tosa_movement(Tosa *t, Node *n);
+bool tosa_cat(Tosa *t, Node *n);
 /* Writes n, whose operands are written; false: it has no form here. */
 bool tosa_node(Tosa *t, Node *n);
 

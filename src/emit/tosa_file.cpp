@@ -119,6 +119,8 @@ Attribute attribute(Builder &b, const TosaOperator &o, const TosaTensor &out) {
         return rescale(b, o.a);
     case TOSA_RESHAPE:
         return none(b, file::Attribute_Reshape);
+    case TOSA_RESIZE:
+        return {file::Attribute_ResizeOp, file::CreateResize(b, file::ResizeMode_NEAREST).Union()};
     case TOSA_SLICE:
         return none(b, file::Attribute_SliceOp);
     case TOSA_SUB:

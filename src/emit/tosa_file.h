@@ -32,6 +32,7 @@ typedef enum {
     TOSA_REDUCE_SUM,
     TOSA_RESCALE,
     TOSA_RESHAPE,
+    TOSA_RESIZE,
     TOSA_SLICE,
     TOSA_SUB,
     TOSA_TABLE,

@@ -1,13 +1,12 @@
 /* The operators of a quantized graph in TOSA's: one function for each core row, in the arithmetic
- * of docs/numerics.md. Data movement is written by what it does, as it is lowered. */
+ * of docs/numerics.md. */
 #include "emit/tosa.h"
-#include "lower/movement.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_int8(const Value *v) {
+bool tosa_int8(const Value *v) {
     return v && v->grid && value_storage(v) == DT_I8 && v->grid->bits == 8;
 }
 
@@ -50,7 +49,7 @@ static int requantized(Tosa *t, const Node *n, int tensor, int64_t channels) {
 
 static bool layer_fits(const Node *n) {
     const Value *w = node_in(n, "weight"), *bias = node_in(n, "bias");
-    return is_int8(node_operand(n, 0)) && is_int8(n->out[0]) && is_int8(w) && w->constant &&
+    return tosa_int8(node_operand(n, 0)) && tosa_int8(n->out[0]) && tosa_int8(w) && w->constant &&
            (!bias || bias->constant);
 }
 
@@ -101,7 +100,7 @@ static int weights_of(Tosa *t, const Node *n, const Window *k, bool depthwise) {
 }
 
 /* The value as N, height, width, C. */
-static int image_of(Tosa *t, const Value *v) {
+int tosa_image(Tosa *t, const Value *v) {
     static const int8_t two[MAX_RANK] = {0, 2, 3, 1}, one[MAX_RANK] = {0, 2, 1};
     int tensor = tosa_value_in(t, v, v->type.rank == 4 ? two : one);
     TosaDims d = tosa_dims(t, tensor);
@@ -111,7 +110,7 @@ static int image_of(Tosa *t, const Value *v) {
 }
 
 /* And back into the order and rank of n's output. */
-static int image_back(Tosa *t, const Node *n, int tensor) {
+int tosa_image_back(Tosa *t, const Node *n, int tensor) {
     static const int8_t two[MAX_RANK] = {0, 2, 3, 1}, one[MAX_RANK] = {0, 2, 1};
     const Value *v = n->out[0];
     const int8_t *order = v->type.rank == 4 ? two : one;
@@ -157,14 +156,14 @@ static bool write_conv(Tosa *t, Node *n) {
         a.stride[i] = (int32_t)k.stride[i];
         a.dilation[i] = (int32_t)k.dilation[i];
     }
-    int image = end_exactly(t, image_of(t, node_operand(n, 0)), &k, a.pad);
+    int image = end_exactly(t, tosa_image(t, node_operand(n, 0)), &k, a.pad);
     int in[] = {image, weights_of(t, n, &k, depthwise), bias_of(t, n, k.out_c),
                 tosa_number(t, TOSA_INT8, value_zero_point(node_operand(n, 0))),
                 tosa_number(t, TOSA_INT8, 0)};
     TosaDims dims = {4, {tosa_dims(t, image).dim[0], k.out[0], k.out[1], k.out_c}};
     int sums =
         tosa_add(t, depthwise ? TOSA_DEPTHWISE_CONV2D : TOSA_CONV2D, &a, 5, in, TOSA_INT32, &dims);
-    tosa_store(t, n, image_back(t, n, requantized(t, n, sums, k.out_c)));
+    tosa_store(t, n, tosa_image_back(t, n, requantized(t, n, sums, k.out_c)));
     return true;
 }
 
@@ -181,13 +180,13 @@ static bool write_conv_transpose(Tosa *t, Node *n) {
         if (-a.pad[2 * i] >= k.kernel[i] || -a.pad[2 * i + 1] >= k.kernel[i])
             return false;
     }
-    int image = image_of(t, node_operand(n, 0));
+    int image = tosa_image(t, node_operand(n, 0));
     int in[] = {image, weights_of(t, n, &k, false), bias_of(t, n, k.out_c),
                 tosa_number(t, TOSA_INT8, value_zero_point(node_operand(n, 0))),
                 tosa_number(t, TOSA_INT8, 0)};
     TosaDims dims = {4, {tosa_dims(t, image).dim[0], k.out[0], k.out[1], k.out_c}};
     int sums = tosa_add(t, TOSA_TRANSPOSE_CONV2D, &a, 5, in, TOSA_INT32, &dims);
-    tosa_store(t, n, image_back(t, n, requantized(t, n, sums, k.out_c)));
+    tosa_store(t, n, tosa_image_back(t, n, requantized(t, n, sums, k.out_c)));
     return true;
 }
 
@@ -233,7 +232,8 @@ static bool write_linear(Tosa *t, Node *n) {
 static bool write_matmul(Tosa *t, Node *n) {
     const Value *a = node_operand(n, 0), *b = node_operand(n, 1), *y = n->out[0];
     int rank = y->type.rank;
-    if (!is_int8(a) || !is_int8(b) || !is_int8(y) || a->type.rank != rank || b->type.rank != rank)
+    if (!tosa_int8(a) || !tosa_int8(b) || !tosa_int8(y) || a->type.rank != rank ||
+        b->type.rank != rank)
         return false;
     int64_t batch = dims_count(rank - 2, y->type.dim);
     if (dims_count(rank - 2, a->type.dim) != batch || dims_count(rank - 2, b->type.dim) != batch)
@@ -270,8 +270,8 @@ static int operand(Tosa *t, const Node *n, int k) {
 }
 
 static bool operands_fit(const Node *n) {
-    return node_operand_count(n) == 2 && is_int8(node_operand(n, 0)) &&
-           is_int8(node_operand(n, 1)) && is_int8(n->out[0]);
+    return node_operand_count(n) == 2 && tosa_int8(node_operand(n, 0)) &&
+           tosa_int8(node_operand(n, 1)) && tosa_int8(n->out[0]);
 }
 
 enum { ADD_SHIFT = 20 };
@@ -335,7 +335,7 @@ static bool write_mul(Tosa *t, Node *n) {
 static bool write_table(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
     int8_t entry[TABLE_ENTRIES];
-    if (!is_int8(x) || !is_int8(y) || table_fill(t->c, n, x->grid, y->grid, entry) != 256)
+    if (!tosa_int8(x) || !tosa_int8(y) || table_fill(t->c, n, x->grid, y->grid, entry) != 256)
         return false;
     tosa_store(t, n, tosa_lookup(t, operand(t, n, 0), entry));
     return true;
@@ -345,7 +345,7 @@ static bool write_table(Tosa *t, Node *n) {
 
 static bool pool_window(const Node *n, Window *k) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
-    if (x->type.rank != 4 || !is_int8(x) || !is_int8(y))
+    if (x->type.rank != 4 || !tosa_int8(x) || !tosa_int8(y))
         return false;
     *k = (Window){.in_c = x->type.dim[1], .out_c = x->type.dim[1], .dilation = {1, 1}};
     node_ints(n, "kernel_size", k->kernel, 2);
@@ -370,10 +370,10 @@ static bool write_max_pool(Tosa *t, Node *n) {
         a.kernel[i] = (int32_t)k.kernel[i];
         a.stride[i] = (int32_t)k.stride[i];
     }
-    int image = end_exactly(t, image_of(t, node_operand(n, 0)), &k, a.pad);
+    int image = end_exactly(t, tosa_image(t, node_operand(n, 0)), &k, a.pad);
     TosaDims dims = {4, {tosa_dims(t, image).dim[0], k.out[0], k.out[1], k.out_c}};
     int out = tosa_add(t, TOSA_MAX_POOL2D, &a, 1, &image, TOSA_INT8, &dims);
-    tosa_store(t, n, image_back(t, n, out));
+    tosa_store(t, n, tosa_image_back(t, n, out));
     return true;
 }
 
@@ -394,7 +394,7 @@ static bool write_avg_pool(Tosa *t, Node *n) {
     int8_t *ones = c_alloc(t->c, (size_t)(taps * k.in_c));
     memset(ones, MEAN_STEPS, (size_t)(taps * k.in_c));
     TosaAttributes a = {.stride = {(int32_t)k.stride[0], (int32_t)k.stride[1]}, .dilation = {1, 1}};
-    int image = end_exactly(t, image_of(t, x), &k, a.pad);
+    int image = end_exactly(t, tosa_image(t, x), &k, a.pad);
     bool same = grids_equal(x, y);
     int in[] = {
         image,
@@ -408,7 +408,7 @@ static bool write_avg_pool(Tosa *t, Node *n) {
                     : tosa_rescale_by(t, tosa_rescale_by(t, sums, TOSA_INT32, 0, 0, 256 * divided),
                                       TOSA_INT8, 0, value_zero_point(y),
                                       value_scale(x) / value_scale(y) / 256);
-    tosa_store(t, n, image_back(t, n, mean));
+    tosa_store(t, n, tosa_image_back(t, n, mean));
     return true;
 }
 
@@ -453,7 +453,7 @@ static int reduced_back(Tosa *t, const Node *n, int tensor) {
 
 static bool write_reduce_sum(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
-    if (!is_int8(x) || !is_int8(y))
+    if (!tosa_int8(x) || !tosa_int8(y))
         return false;
     int sum = reduced(t, n, TOSA_REDUCE_SUM, widened(t, tosa_value(t, x), value_zero_point(x)),
                       TOSA_INT32);
@@ -465,7 +465,7 @@ static bool write_reduce_sum(Tosa *t, Node *n) {
 
 static bool write_reduce_max(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
-    if (!is_int8(x) || !is_int8(y) || node_bool(n, "minimum") || !grids_equal(x, y))
+    if (!tosa_int8(x) || !tosa_int8(y) || node_bool(n, "minimum") || !grids_equal(x, y))
         return false;
     int most = reduced(t, n, TOSA_REDUCE_MAX, tosa_value(t, x), TOSA_INT8);
     tosa_store(t, n, reduced_back(t, n, most));
@@ -523,7 +523,7 @@ static int reciprocals(Tosa *t, int sum, int *left) {
 static bool write_softmax(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
     int dim = dim_wrap(t->c, n, node_int(n, "dim"), x->type.rank);
-    if (!is_int8(x) || !is_int8(y) || node_has(n, "mask") || x->type.dim[dim] > SOFTMAX_ROW)
+    if (!tosa_int8(x) || !tosa_int8(y) || node_has(n, "mask") || x->type.dim[dim] > SOFTMAX_ROW)
         return false;
     TosaAttributes along = {0};
     for (int p = 0; p < y->type.rank; p++)
@@ -544,177 +544,6 @@ static bool write_softmax(Tosa *t, Node *n) {
     return true;
 }
 
-/* ---- data movement ------------------------------------------------------------------------- */
-
-typedef struct { /* a loop over memory: of the input by steps of `in` */
-    int64_t count, in;
-} Step;
-
-/* The movement as loops over the output's memory, outermost first; -1: not affine. */
-static int steps_of(const Movement *m, const Value *out, Step step[MAX_RANK * MAX_PIECES]) {
-    int count = 0;
-    for (int k = 0; k < out->type.rank; k++) {
-        int d = out->order[k];
-        if (m->piece_count[d] < 0)
-            return -1;
-        for (int p = m->piece_count[d] - 1; p >= 0; p--)
-            step[count++] = (Step){m->piece[d][p].count, m->piece[d][p].stride};
-    }
-    return count;
-}
-
-/* Every element of the input once, in another order: a reshape, a transpose and a reshape. */
-static int permuted(Tosa *t, int tensor, int64_t elements, const Step *step, int count) {
-    int32_t place[MAX_RANK], perm[MAX_RANK]; /* of the loops by their step in the input, falling */
-    if (count > MAX_RANK)
-        return -1;
-    for (int i = 0; i < count; i++)
-        place[i] = i;
-    for (int i = 1; i < count; i++)
-        for (int j = i; j > 0 && step[place[j - 1]].in < step[place[j]].in; j--) {
-            int32_t swap = place[j];
-            place[j] = place[j - 1];
-            place[j - 1] = swap;
-        }
-    TosaDims dims = {count, {0}};
-    int64_t dense = 1;
-    for (int i = count - 1; i >= 0; i--) {
-        if (step[place[i]].in != dense)
-            return -1;
-        dense *= step[place[i]].count;
-        dims.dim[i] = step[place[i]].count;
-        perm[place[i]] = i;
-    }
-    if (dense != elements)
-        return -1;
-    return count == 0 ? tensor : tosa_transpose(t, tosa_reshape(t, tensor, &dims), perm);
-}
-
-/* Zeros, or another number, around the whole input, if that is what the movement is. */
-static int padded(Tosa *t, const Node *n, const Movement *m, int tensor, const TosaDims *to) {
-    const Value *x = node_operand(n, 0), *y = n->out[0];
-    int64_t side[2 * MAX_RANK];
-    if (x->type.rank != y->type.rank)
-        return -1;
-    for (int k = 0; k < y->type.rank; k++) {
-        int d = y->order[k];
-        side[2 * k] = m->start[d];
-        side[2 * k + 1] = y->type.dim[d] - m->stop[d];
-        bool whole = m->stop[d] - m->start[d] == x->type.dim[d] && x->order[k] == d;
-        if (!whole || m->piece_count[d] < 0)
-            return -1;
-    }
-    Step step[MAX_RANK * MAX_PIECES];
-    int64_t dense = 1;
-    for (int i = steps_of(m, y, step) - 1; i >= 0; i--) {
-        if (step[i].in != dense)
-            return -1;
-        dense *= step[i].count;
-    }
-    double q = m->fill_value / value_scale(y) + value_zero_point(y);
-    int32_t fill = (int32_t)nearbyint(fmax(-128, fmin(127, q)));
-    int in[] = {tensor, tosa_shape(t, 2 * y->type.rank, side), tosa_number(t, TOSA_INT8, fill)};
-    return tosa_add(t, TOSA_PAD, NULL, 3, in, TOSA_INT8, to);
-}
-
-/* At worst each element by its number. */
-static int gathered(Tosa *t, const Movement *m, const Value *y, int tensor, int64_t elements) {
-    int64_t count = type_count(&y->type), stride[MAX_RANK], index[MAX_RANK] = {0}, at = 0;
-    int32_t *number = NEW_ARRAY(t->c, int32_t, count);
-    value_strides(y, stride);
-    for (int64_t i = 0; i < count; i++) { /* from logical order to that of memory */
-        number[at] = m->number[i];
-        for (int d = y->type.rank - 1; d >= 0; d--) {
-            at += stride[d];
-            if (++index[d] < y->type.dim[d])
-                break;
-            at -= stride[d] * y->type.dim[d];
-            index[d] = 0;
-        }
-    }
-    int in[] = {tosa_reshape(t, tensor, &(TosaDims){3, {1, elements, 1}}),
-                tosa_const(t, TOSA_INT32, &(TosaDims){2, {1, count}}, number)};
-    return tosa_add(t, TOSA_GATHER, NULL, 2, in, TOSA_INT8, &(TosaDims){3, {1, count, 1}});
-}
-
-static int moved(Tosa *t, Node *n, int k) {
-    Value *x = node_operand(n, 0), *y = n->out[k];
-    TosaDims to = tosa_dims_of(y);
-    Movement m = movement_find(t->c, t->g, n, k);
-    int tensor = tosa_value(t, x);
-    int64_t elements = type_count(&x->type);
-    if (m.has_fill)
-        return m.boxed && m.separable ? padded(t, n, &m, tensor, &to) : -1;
-    Step step[MAX_RANK * MAX_PIECES];
-    int count = m.separable && m.base == 0 ? steps_of(&m, y, step) : -1;
-    int out = count >= 0 ? permuted(t, tensor, elements, step, count) : -1;
-    return tosa_reshape(t, out >= 0 ? out : gathered(t, &m, y, tensor, elements), &to);
-}
-
-static bool write_movement(Tosa *t, Node *n) {
-    for (int k = 0; k < n->out_count; k++) {
-        const Value *x = node_operand(n, 0), *y = n->out[k];
-        if (y->user_count + y->output_count == 0)
-            continue;
-        if (!is_int8(x) || !is_int8(y))
-            return false;
-        int tensor = moved(t, n, k);
-        if (tensor < 0)
-            return false;
-        if (!grids_equal(x, y)) {
-            int8_t entry[256];
-            table_requantize(x->grid, y->grid, entry);
-            tensor = tosa_lookup(t, tensor, entry);
-        }
-        t->of_value[y->id] = tensor;
-    }
-    return true;
-}
-
-/* Is x, which begins at `start` of y's dim, on the grid that y has there? */
-static bool on_part(const Value *x, const Value *y, int64_t start) {
-    for (int k = 0; k < y->grid->part_count; k++) {
-        const Part *p = &y->grid->part[k], *own = &x->grid->part[0];
-        if (p->axis < 0 || (p->start <= start && start < p->stop))
-            return x->grid->part_count == 1 && own->scale == p->scale &&
-                   own->zero_point == p->zero_point;
-    }
-    return false;
-}
-
-/* Pieces on other grids go through the table that the kernel's copy has. */
-static bool write_cat(Tosa *t, Node *n) {
-    const Value *y = n->out[0];
-    int count = node_operand_count(n), used = 0;
-    int *in = NEW_ARRAY(t->c, int, count + 1);
-    int dim = dim_wrap(t->c, n, node_int(n, "dim"), y->type.rank);
-    if (!is_int8(y))
-        return false;
-    for (int64_t k = 0, start = 0; k < count; k++) {
-        const Value *x = node_operand(n, (int)k);
-        if (type_count(&x->type) == 0)
-            continue;
-        bool there = is_int8(x) && on_part(x, y, start);
-        if (!is_int8(x) || (!there && y->grid->part_count > 1))
-            return false;
-        start += x->type.dim[dim];
-        in[used] = tosa_value_in(t, x, y->order);
-        if (!there) {
-            int8_t entry[256];
-            table_requantize(x->grid, y->grid, entry);
-            in[used] = tosa_lookup(t, in[used], entry);
-        }
-        used++;
-    }
-    TosaAttributes a = {0};
-    for (int p = 0; p < y->type.rank; p++)
-        if (y->order[p] == dim)
-            a.axis = p;
-    TosaDims dims = tosa_dims_of(y);
-    t->of_value[y->id] = tosa_add(t, TOSA_CONCAT, &a, used, in, TOSA_INT8, &dims);
-    return true;
-}
-
 /* ---- the list ------------------------------------------------------------------------------ */
 
 static const struct {
@@ -722,7 +551,7 @@ static const struct {
     bool (*write)(Tosa *t, Node *n);
 } writers[] = {
     {"aten::add", write_add},
-    {"aten::cat", write_cat},
+    {"aten::cat", tosa_cat},
     {"aten::mul", write_mul},
     {"aten::sub", write_sub},
     {"corten::avg_pool2d", write_avg_pool},
@@ -742,5 +571,5 @@ bool tosa_node(Tosa *t, Node *n) {
     for (size_t i = 0; i < COUNT_OF(writers); i++)
         if (node_is(n, writers[i].row))
             return writers[i].write(t, n);
-    return (n->op->traits & OP_MOVES_DATA) && write_movement(t, n);
+    return (n->op->traits & OP_MOVES_DATA) && tosa_movement(t, n);
 }

@@ -36,8 +36,10 @@ def samples(test: Path, report: dict, count: int) -> list[np.ndarray]:
     for k, tensor in enumerate(report["inputs"]):
         x = data[f"in{k}"]
         shape = tensor["shape"]
-        x = x[:count].reshape([min(count, len(x)), *shape])
-        arrays.append(quantized(x, tensor))
+        each = int(np.prod(shape))
+        if x.size % each:
+            sys.exit(f"in{k} of {test} has no samples of {shape}")
+        arrays.append(quantized(x.reshape([-1, *shape])[:count], tensor))
     return arrays
 
 
