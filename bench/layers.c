@@ -4,6 +4,7 @@
 #include "bench.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CONV(name, h, w, c, n, kh, kw, stride, pad)                                                \
@@ -77,6 +78,10 @@ const Layer layer_table[] = {
     /* parts of a padding: zero points everywhere, then the image within them */
     {"pad1_fill", CTN_KERNEL_fill, 18, 18, 32, 32, 1, 1, 1, 0},
     {"pad1_copy", CTN_KERNEL_copy, 16, 16, 32, 32, 1, 1, 1, 1},
+    /* eight groups, as in ResNeXt and ShuffleNet */
+    CONV("conv3x3_g8_14x14x128_128", 14, 14, 128, -128, 3, 3, 1, 1),
+    CONV("conv1x1_g8_14x14x128_128", 14, 14, 128, -128, 1, 1, 1, 0),
+    CONV("conv3x3_g8_14x14x32_32", 14, 14, 32, -32, 3, 3, 1, 1),
     /* of the networks alone */
     CONV("conv3x3_s1_32x32x16_16", 32, 32, 16, 16, 3, 3, 1, 1),
     CONV("conv3x3_s2_32x32x16_32", 32, 32, 16, 32, 3, 3, 2, 0),
@@ -288,10 +293,13 @@ static int32_t places(int32_t in, int32_t k, int32_t stride, int32_t pad) {
         (a)->clamp_max = 32767;                                                                    \
     } while (0)
 
+/* n < 0: in eight groups. */
 static void conv2d_s8(Maker *m) {
     CtnConv2dS8Args *a = m->call->args;
-    a->groups = 1;
-    CONVOLUTION(m, a, m->layer, m->layer->kh * m->layer->kw * m->layer->c);
+    Layer l = *m->layer;
+    a->groups = l.n < 0 ? 8 : 1;
+    l.n = abs(l.n);
+    CONVOLUTION(m, a, &l, l.kh * l.kw * l.c / a->groups);
     output(m, &a->output, (int64_t)a->out_h * a->out_w * a->out_c);
 }
 

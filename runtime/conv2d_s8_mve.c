@@ -1,7 +1,8 @@
 /* Convolution by MVE: pairs of output pixels times groups of four channels (pair_s8_mve.h). Rows
  * whose windows lie within the image are read where they are; the others are first copied to a
  * strip with their padding, as zero points, which the packed bias cancels. If `gathered` is set,
- * each window is instead copied together on its own: then few bytes a row cost no padding.
+ * each window is instead copied together on its own: then few bytes a row cost no padding. So are
+ * those of several groups, each group's channels by themselves.
  *
  * Scratch holds a strip, or two windows. */
 #if defined(__ARM_FEATURE_MVE) || defined(CTN_EMULATE)
@@ -24,12 +25,13 @@ static void layer_begin(Layer *l, const CtnConv2dS8Args *a, const CtnFrame *fram
                         const CtnPairKind *kind) {
     int32_t runs = a->gathered ? 1 : a->kernel_h;
     int32_t taps = a->gathered ? a->kernel_h * a->kernel_w : a->kernel_w;
+    int32_t depth = a->groups == 1 ? a->in_c : a->in_c / a->groups;
     l->a = a;
     l->image = ctn_at(frame, a->input);
     l->scratch = ctn_at(frame, a->scratch);
     l->pairs.kind = kind;
-    l->pairs.channels = a->out_c;
-    ctn_pair_windows(&l->pairs, runs, taps * a->in_c, a->stride_w * a->in_c, a->out_c);
+    l->pairs.channels = a->groups == 1 ? a->out_c : a->out_c / a->groups;
+    ctn_pair_windows(&l->pairs, runs, taps * depth, a->stride_w * a->in_c, a->out_c);
     ctn_pair_weights(&l->pairs, ctn_at(frame, a->weights));
     ctn_pair_end(&l->pairs, a->output_zero_point, a->clamp_min, a->clamp_max,
                  ctn_at(frame, a->table), runs == 1);
@@ -138,6 +140,61 @@ __attribute__((noinline)) static void run_gathered(Layer *l, int8_t *output) {
     }
 }
 
+/* ---- groups -------------------------------------------------------------------------------- */
+
+/* `depth` channels of each tap, in ascending order: what a copy or a fill writes too much is
+ * written over by the next. */
+static void gather_group(const Layer *l, const int8_t *image, int32_t depth, int32_t pixel,
+                         int8_t *to) {
+    const CtnConv2dS8Args *a = l->a;
+    int32_t oy = pixel / a->out_w, ox = pixel - oy * a->out_w;
+    int32_t y = oy * a->stride_h - a->pad_top, x0 = ox * a->stride_w - a->pad_left;
+    const mve_pred16_t live = vctp8q((uint32_t)depth);
+    const int32_t step = a->dilation_w * a->in_c, width = a->in_w;
+    for (int32_t ky = a->kernel_h; ky > 0; ky--, y += a->dilation_h) {
+        const int8_t *from = image + (y * width + x0) * a->in_c;
+        int32_t x = x0, inside = y >= 0 && y < a->in_h;
+        for (int32_t kx = a->kernel_w; kx > 0; kx--, from += step, to += depth) {
+            if (!inside || x < 0 || x >= width)
+                ctn_vector_fill(to, a->input_zero_point, depth);
+            else if (depth <= 16)
+                vstrbq_s8(to, vldrbq_z_s8(from, live));
+            else
+                ctn_vector_copy(to, from, depth);
+            x += a->dilation_w;
+        }
+    }
+}
+
+/* Are the windows of a group pixels that need no copy? */
+static int groups_lie_ready(const CtnConv2dS8Args *a, int32_t depth) {
+    return depth % 16 == 0 && a->kernel_h * a->kernel_w == 1 && a->stride_h * a->stride_w == 1 &&
+           a->in_h == a->out_h && a->in_w == a->out_w;
+}
+
+__attribute__((noinline)) static void run_groups(Layer *l, const int8_t *weights, int8_t *output) {
+    const CtnConv2dS8Args *a = l->a;
+    int32_t pixels = a->out_h * a->out_w, depth = a->in_c / a->groups, size = a->out_c;
+    int8_t *second = l->scratch + l->pairs.window + 16;
+    const int8_t *image = l->image;
+    for (int32_t g = 0; g < a->groups; g++, image += depth, output += l->pairs.channels) {
+        weights = ctn_pair_weights(&l->pairs, weights);
+        if (groups_lie_ready(a, depth)) {
+            ctn_pair_row(&l->pairs, image, 0, output, pixels);
+            continue;
+        }
+        for (int32_t i = 0; i < pixels; i += 2) {
+            int32_t two = i + 1 < pixels;
+            int8_t *to = output + i * size;
+            gather_group(l, image, depth, i, l->scratch);
+            if (two)
+                gather_group(l, image, depth, i + 1, second);
+            ctn_pair_run(&l->pairs, l->scratch, two ? second : l->scratch, 0, to,
+                         to + (two ? size : 0), 1);
+        }
+    }
+}
+
 /* Are the pixels whole runs of chunks, one for each output? Then the image is a single row. */
 static int is_matrix(const Layer *l) {
     const CtnConv2dS8Args *a = l->a;
@@ -151,7 +208,9 @@ void ctn_conv2d_pairs_mve(const CtnConv2dS8Args *a, const CtnFrame *frame,
     int8_t *output = ctn_at(frame, a->output);
     layer_begin(&l, a, frame, kind);
     for (int32_t b = 0; b < a->batches; b++) {
-        if (a->gathered)
+        if (a->groups > 1)
+            run_groups(&l, ctn_at(frame, a->weights), output);
+        else if (a->gathered)
             run_gathered(&l, output);
         else if (is_matrix(&l))
             ctn_pair_row(&l.pairs, l.image, 0, output, a->out_h * a->out_w);

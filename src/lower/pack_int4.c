@@ -127,7 +127,7 @@ static void pack_pairs(C *c, Call *call, const Call *as8, int64_t groups, int64_
 bool conv2d_int4_pairs(const Call *call) {
     const CtnConv2dS8Args *a = call->args;
     int64_t window = (int64_t)a->kernel_h * (16 + (int64_t)a->kernel_w * a->in_c);
-    return window < PAIR_DEPTH && conv2d_pairs(call_with_bytes(call));
+    return a->groups == 1 && window < PAIR_DEPTH && conv2d_pairs(call_with_bytes(call));
 }
 
 void pack_conv2d_int4_pairs(C *c, Graph *g, Call *call) {

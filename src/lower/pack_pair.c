@@ -27,7 +27,7 @@ bool shifts_right(const Call *call, const uint32_t *field, int count) {
 
 bool conv2d_pairs(const Call *call) {
     const CtnConv2dS8Args *a = call->args;
-    return a->groups == 1 && a->out_c < 1 << 16 && shifts_right(call, &a->shift, a->out_c);
+    return a->out_c < 1 << 16 && shifts_right(call, &a->shift, a->out_c);
 }
 
 static int chunks_of(int bytes) {
@@ -77,7 +77,7 @@ static Source source_of(const Call *call) {
                     .multiplier = call_data(call, &a->multiplier),
                     .channels = a->out_c,
                     .input_zero_point = a->input_zero_point,
-                    .filter = (int64_t)a->kernel_h * a->kernel_w * a->in_c};
+                    .filter = (int64_t)a->kernel_h * a->kernel_w * (a->in_c / a->groups)};
 }
 
 /* One group: weights by run, chunk and channel, then its parameters; `to` is zeroed. */
@@ -112,6 +112,14 @@ static int8_t *pack_all(const Source *s, int runs, int run, int8_t *to) {
     return to;
 }
 
+/* The channels behind those of the source. */
+static void source_skip(Source *s) {
+    s->weights += s->channels * s->filter;
+    s->bias = s->bias ? s->bias + s->channels : NULL;
+    s->multiplier += s->channels;
+    s->shift += s->channels;
+}
+
 static void set_packed(Call *call, const int8_t *packed, int64_t bytes, int64_t scratch) {
     CtnConv2dS8Args *a = call->args;
     call_const(call, &a->weights, "packed", DT_I8, packed, bytes, 4);
@@ -125,15 +133,19 @@ static void set_packed(Call *call, const int8_t *packed, int64_t bytes, int64_t 
 void pack_conv2d_pairs(C *c, Graph *g, Call *call) {
     CtnConv2dS8Args *a = call->args;
     (void)g;
-    if (conv2d_is_matrix(a) && a->in_c % VECTOR == 0)
+    if (conv2d_is_matrix(a) && a->in_c / a->groups % VECTOR == 0)
         conv2d_to_one_row(call, 2);
-    a->gathered = gathering_pays(a);
+    a->gathered = a->groups > 1 || gathering_pays(a);
     Source s = source_of(call);
+    s.channels = a->out_c / a->groups; /* of one group after the other */
     int runs = a->gathered ? 1 : a->kernel_h;
-    int run = a->kernel_h * a->kernel_w * a->in_c / runs;
-    int64_t bytes = packed_bytes(&s, runs, run);
-    int8_t *packed = c_calloc(c, (size_t)bytes, 1);
-    pack_all(&s, runs, run, packed);
+    int run = (int)s.filter / runs;
+    int64_t bytes = packed_bytes(&s, runs, run) * a->groups;
+    int8_t *packed = c_calloc(c, (size_t)bytes, 1), *to = packed;
+    for (int g = 0; g < a->groups; g++) {
+        to = pack_all(&s, runs, run, to);
+        source_skip(&s);
+    }
     set_packed(call, packed, bytes, scratch_bytes(a, (int64_t)runs * chunks_of(run) * VECTOR));
 }
 
