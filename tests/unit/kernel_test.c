@@ -99,10 +99,34 @@ static void variants_equal_plain_c(void **state) {
     }
 }
 
+/* A left shift is what no fast convolution or depthwise convolution takes: on every level plain C
+ * must do it, and right shifts must not fall back. */
+static void calls_that_a_variant_refuses_fall_back(void **state) {
+    (void)state;
+    static const int kernels[] = {CTN_KERNEL_conv2d_s8, CTN_KERNEL_depthwise_conv2d_s8,
+                                  CTN_KERNEL_linear_s8};
+    for (size_t n = 0; n < COUNT_OF(kernels); n++)
+        for (int level = 0; level < isa_level_count; level++) {
+            int plain = 0, fast = 0;
+            for (int i = 0; i < case_count(kernels[n]); i++) {
+                C *c = c_new();
+                KernelCase *k = case_make(c, plain_of(kernels[n]), i);
+                const Variant *v = variant_choose(k->call, isa_levels[level]);
+                plain += v->isa == NULL;
+                fast += v->isa != NULL && strcmp(v->isa, isa_levels[level]) == 0;
+                c_free(c);
+            }
+            if (plain == 0 || fast == 0)
+                fail_msg("%s on %s: %d calls in plain C, %d in the level's own variant",
+                         plain_of(kernels[n])->symbol, isa_levels[level], plain, fast);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_c_equals_wide_arithmetic),
         cmocka_unit_test(variants_equal_plain_c),
+        cmocka_unit_test(calls_that_a_variant_refuses_fall_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
