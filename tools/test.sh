@@ -2,7 +2,7 @@
 # Installs what is missing, builds Corten and its tests, and runs them.
 set -eu
 cd "$(dirname "$0")/.."
-tools/dependencies.sh
+tools/dependencies.sh tests
 cmake --preset release -G Ninja >/dev/null
 cmake --build --preset release
 ctest --preset release -j2
