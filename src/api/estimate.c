@@ -3,6 +3,7 @@
  * and flash come out nearly as a real compile has them; accuracy is not to be had this way. */
 #include "api/session.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -56,9 +57,12 @@ static void estimate_body(C *c, void *user) {
     report_settle(c, g);
     take_nodes(job->caller, g, job->estimate);
     job->estimate->bytes = plan_totals(g);
+    job->estimate->has_code = plan_code(c, g, &s.compile, &job->estimate->bytes);
     for (const Call *call = g->first_call; call; call = call->next) {
         job->estimate->macs += call->macs;
-        job->estimate->instructions += call_instructions(g, call, s.compile.isa);
+        double n = call_instructions(g, call, s.compile.isa);
+        job->estimate->instructions += isnan(n) ? 0 : n;
+        job->estimate->unknown_calls += isnan(n);
     }
     job->estimate->calls = g->call_count;
 }

@@ -4,7 +4,6 @@
 #include "api/session.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -165,10 +164,14 @@ static json_t *estimate_json(const Session *s, const Estimate *e) {
                           (json_int_t)e->bytes.state, "flash_bytes", (json_int_t)e->bytes.rodata,
                           "weights_bytes", (json_int_t)e->bytes.weights, "macs",
                           (json_int_t)e->macs, "calls", e->calls, "float_nodes", e->float_nodes);
+    json_int_t code = (json_int_t)(e->bytes.kernel_code + e->bytes.model_code);
+    json_object_set_new(o, "code_bytes", e->has_code ? json_integer(code) : json_null());
+    json_object_set_new(o, "stack_bytes",
+                        e->has_code ? json_integer((json_int_t)e->bytes.stack) : json_null());
+    bool any = e->unknown_calls < e->calls;
     json_object_set_new(o, "instructions",
-                        isfinite(e->instructions) && e->instructions > 0
-                            ? json_integer((json_int_t)e->instructions)
-                            : json_null());
+                        any ? json_integer((json_int_t)e->instructions) : json_null());
+    json_object_set_new(o, "calls_of_unknown_cost", json_integer(e->unknown_calls));
     return o;
 }
 
@@ -276,10 +279,19 @@ static void print_estimate(FILE *f, const json_t *root) {
     fprintf(f, "\non %s, estimated without data:\n", text_of(e, "target"));
     fprintf(f, "  RAM           %12lld bytes of arena, %lld of state\n", number(e, "arena_bytes"),
             number(e, "state_bytes"));
-    fprintf(f, "  flash         %12lld bytes of constants; the kernels' code comes on top\n",
-            number(e, "flash_bytes"));
+    fprintf(f, "  flash         %12lld bytes of constants", number(e, "flash_bytes"));
+    if (json_is_integer(json_object_get(e, "code_bytes")))
+        fprintf(f, ", %lld of code; a stack of at most %lld\n", number(e, "code_bytes"),
+                number(e, "stack_bytes"));
+    else
+        fprintf(f, "; code comes on top\n");
     if (json_is_integer(json_object_get(e, "instructions")))
-        fprintf(f, "  instructions  %12lld per inference\n", number(e, "instructions"));
+        fprintf(f, "  instructions  %12lld per inference", number(e, "instructions"));
+    if (json_is_integer(json_object_get(e, "instructions")) &&
+        number(e, "calls_of_unknown_cost") > 0)
+        fprintf(f, ", without %lld calls of unknown cost", number(e, "calls_of_unknown_cost"));
+    if (json_is_integer(json_object_get(e, "instructions")))
+        fprintf(f, "\n");
     fprintf(f, "  work          %12lld MACs in %lld kernel calls\n", number(e, "macs"),
             number(e, "calls"));
     if (number(e, "float_nodes") > 0)

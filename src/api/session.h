@@ -73,7 +73,9 @@ typedef struct {
     const char *why_not; /* it could not be had */
     Totals bytes;
     int64_t macs;
-    double instructions; /* NAN: not known */
+    double instructions; /* of the calls whose cost is known */
+    int unknown_calls;   /* the others */
+    bool has_code;       /* code and stack among the bytes are known */
     int calls, float_nodes, node_count;
     EstimatedNode *node; /* by archive node */
 } Estimate;

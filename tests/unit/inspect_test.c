@@ -58,6 +58,9 @@ static void needs_are_what_a_compile_reports(void **state) {
         assert_int_equal(number(e, "state_bytes"), number(report, "state_bytes"));
         assert_int_equal(number(e, "macs"), number(report, "macs"));
         assert_int_equal(number(e, "float_nodes"), 0);
+        assert_int_equal(number(e, "calls"), json_array_size(json_object_get(report, "calls")));
+        if (json_is_integer(json_object_get(report, "instructions_estimate")))
+            assert_int_equal(number(e, "calls_of_unknown_cost"), 0);
         long long flash = number(json_object_get(report, "bytes"), "rodata");
         assert_true(llabs(number(e, "flash_bytes") - flash) <= flash / 10 + 256);
         json_decref(root);

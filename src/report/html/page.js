@@ -23,18 +23,21 @@ function accuracyTile() {
 
 function workTile() {
   const counted = verify && verify.instructions ? verify.instructions.total : null;
-  const estimate = report.instructions_estimate;
+  const each = report.calls.filter(known), sum = each.reduce((s, c) => s + c.instructions, 0);
   if (counted !== null)
     return tile('Work', countText(counted) + ' instr.', 'counted on QEMU', countText(report.macs) + ' MACs');
-  if (estimate !== null)
-    return tile('Work', countText(estimate) + ' instr.', 'estimate', countText(report.macs) + ' MACs');
+  if (each.length)
+    return tile('Work', countText(sum) + ' instr.', each.length === report.calls.length ? 'estimated'
+      : 'estimated, without ' + (report.calls.length - each.length) + ' calls of unknown cost', countText(report.macs) + ' MACs');
   return tile('Work', countText(report.macs) + ' MACs', report.calls.length + ' kernel calls');
 }
 
 function flashTile() {
   const image = verify && verify.image_flash_bytes;
-  return tile('Flash', bytesText(report.bytes.rodata), 'constants, without code',
-              report.bytes.code >= 0 ? 'code ' + bytesText(report.bytes.code) : null,
+  const code = report.bytes.kernel_code === null ? null : report.bytes.kernel_code + report.bytes.model_code;
+  return tile('Flash', bytesText(report.bytes.rodata + (code || 0)),
+              code === null ? 'constants, without code' : 'constants ' + bytesText(report.bytes.rodata),
+              code === null ? null : 'code ' + bytesText(code),
               image ? 'whole image ' + bytesText(image) : null);
 }
 
@@ -47,6 +50,7 @@ function glance() {
            report.arena_bytes === report.arena_lower_bound_bytes ? 'equal to the lower bound'
              : 'lower bound ' + bytesText(report.arena_lower_bound_bytes + report.state_bytes),
            peak.call ? 'peak at ' + peak.call : null,
+           report.bytes.stack ? 'and a stack of at most ' + bytesText(report.bytes.stack) : null,
            report.state_bytes ? 'state ' + bytesText(report.state_bytes) : null),
       flashTile(), workTile(), accuracyTile(),
       tile('Nodes', String(nodes.length), floats ? floats + ' stay in float' : 'all in integers',
@@ -84,7 +88,7 @@ function where() {
   const atPeak = buffers.filter(b => livesAt(b, peak.moment))
     .map(b => ({name: b.name, node: b.node, value: b.bytes, weight: b.bytes}));
   const kinds = ['weights', 'biases', 'multipliers_and_shifts', 'tables', 'numbers', 'padding', 'call_structs',
-                 'strip_tables', 'initial_state', 'code']
+                 'strip_tables', 'initial_state', 'kernel_code', 'model_code']
     .map(k => ({name: k.replace(/_/g, ' '), node: null, value: report.bytes[k], weight: report.bytes[k] || 0}));
   return el('div', {class: 'where'},
     whereList('Where accuracy goes', 'Known once the model was calibrated or verified on data.', lost, lostText),
@@ -247,6 +251,7 @@ function originSection() {
     ['archive', report.model], ['SHA-256', report.model_sha256 ? el('code', null, report.model_sha256) : null],
     ['target', report.target + ' (' + report.isa + ')'],
     ['raised to int16', report.accuracy_budget ? report.accuracy_budget.raised.join(', ') || 'nothing' : null],
+    ['instructions', report.instructions_origin], ['code', report.bytes.code_origin],
     ['options', Object.entries(report.options).map(([k, v]) => k + ' ' + v).join(', ')],
     ['seconds', Object.entries(report.seconds).map(([k, v]) => k + ' ' + v).join(', ')],
     ['written by', 'Corten ' + report.corten])));
