@@ -151,6 +151,32 @@ def findings():
         yield str(dtype).split(".")[1], model.to(dtype), (x,)
 
 
+def conv(scale=1.0, channel=None, bias=None):
+    """A small convolution whose weights, or those of one channel, are scaled."""
+    module = nn.Conv2d(3, 4, 3)
+    (module.weight.data if channel is None else module.weight.data[channel]).mul_(scale)
+    if bias is not None:
+        module.bias.data[channel] = bias
+    return module
+
+
+def hard():
+    """Numbers that are hard to quantize, and some that cannot be."""
+    image, flat = [(torch.randn(1, 3, 6, 6),) for _ in range(3)], [(torch.full((1, 3, 6, 6), 0.75),)] * 2
+    norm = nn.BatchNorm2d(3, eps=0.0)
+    norm.running_var[1] = 0
+    wild = nn.Linear(6, 4)
+    wild.weight.data[2, 1] = float("inf")
+    yield "zero_weights", nn.Sequential(conv(0.0), nn.Conv2d(4, 2, 1)), image
+    yield "zero_channel", conv(0.0, 1), image
+    yield "denormal_weights", nn.Sequential(conv(1e-40), nn.Conv2d(4, 2, 1)), image
+    yield "tiny_channel", conv(1e-30, 1, 3.0), image
+    yield "constant_input", nn.Sequential(conv(), nn.ReLU(), nn.Conv2d(4, 2, 1)), flat
+    yield "never_active", pains.Fn(lambda s, x: s.b(torch.relu(s.a(x) - 100)), a=conv(), b=nn.Conv2d(4, 2, 1)), image
+    yield "infinite_weight", wild, [(torch.randn(1, 6),) for _ in range(3)]
+    yield "zero_variance", nn.Sequential(nn.Conv2d(3, 3, 1), norm), image
+
+
 def write(name, module, samples, strict):
     module = module.eval()
     program = base.export(module, samples[0], strict)
@@ -176,6 +202,10 @@ def main():
         if name.split("float")[-1].isdigit():
             arrays = base.arrays_of("in", [x.float() for x in inputs])
             base.write_if_changed(FOLDER / "findings" / f"{name}.npz", base.arrays_bytes(arrays))
+
+
+    for name, module, samples in hard():
+        write(f"hard/{name}", module, samples, False)
 
 
 if __name__ == "__main__":

@@ -176,6 +176,37 @@ static void paired_states_go_on_from_run_to_run(void **state) {
     assert_says(said.messages, "--state: no input \"foo\"");
 }
 
+/* ---- numbers that are hard to quantize ------------------------------------------------------ */
+
+static void constant_values_and_vanishing_weights_keep_to_torch(void **state) {
+    (void)state;
+    static const char *const name[] = {"zero_weights", "zero_channel",   "denormal_weights",
+                                       "tiny_channel", "constant_input", "never_active"};
+    for (int i = 0; i < (int)(sizeof name / sizeof *name); i++) {
+        const char *data = flow_text("flow/hard/%s.npz", name[i]), *out = flow_path("hard");
+        flow_compiled(flow_text("flow/hard/%s.pt2", name[i]), data, "cortex-m0plus", out);
+        ArrayList torch = flow_arrays(data), got = flow_outputs(out, data, NULL);
+        double db = flow_sqnr(flow_array(&torch, "out0"), got.item[0].array);
+        if (!(db > 30))
+            fail_msg("%s: %.1f dB", name[i], db);
+    }
+}
+
+static void numbers_without_end_are_refused_by_their_node(void **state) {
+    (void)state;
+    static const char *const name[] = {"infinite_weight", "zero_variance"};
+    static const char *const node[] = {"node linear", "node batch_norm"};
+    for (int i = 0; i < 2; i++) {
+        const char *out = flow_path("endless");
+        Said said = flow_compile(flow_text("flow/hard/%s.pt2", name[i]),
+                                 flow_text("flow/hard/%s.npz", name[i]), "cortex-m4", out);
+        assert_code(said, 1);
+        assert_says(said.messages, node[i]);
+        assert_says(said.messages, "infinite or not a number");
+        assert_false(file_exists(out));
+    }
+}
+
 int main(void) {
     flow_begin();
     const struct CMUnitTest tests[] = {
@@ -187,6 +218,8 @@ int main(void) {
         cmocka_unit_test(a_budget_needs_calibration_data),
         cmocka_unit_test(sensitivity_lists_nodes_by_what_they_cost),
         cmocka_unit_test(paired_states_go_on_from_run_to_run),
+        cmocka_unit_test(constant_values_and_vanishing_weights_keep_to_torch),
+        cmocka_unit_test(numbers_without_end_are_refused_by_their_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
