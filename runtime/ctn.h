@@ -893,6 +893,11 @@ typedef enum {
     VARIANT(linear_s16, LinearS16, v7m, any_call, pack_linear_by_rows)                             \
     VARIANT(linear_s16, LinearS16, dsp, any_call, pack_linear_by_rows_dsp)                         \
     VARIANT(linear_s16, LinearS16, mve, any_call, pack_linear_by_rows)                             \
+    VARIANT(add_s16, AddS16, v7m, add_of_halves, keep_constants)                                   \
+    VARIANT(add_s16, AddS16, mve, add_of_halves, keep_constants)                                   \
+    VARIANT(mul_s16, MulS16, v7m, mul_of_halves, keep_constants)                                   \
+    VARIANT(mul_s16, MulS16, mve, mul_of_halves, keep_constants)                                   \
+    VARIANT(table_s16, TableS16, mve, any_call, keep_constants)                                    \
     VARIANT(conv2d_s8w4, Conv2dS8W4, v6m, conv2d_int4_bytes, pack_conv2d_int4_bytes)               \
     VARIANT(conv2d_s8w4, Conv2dS8W4, v7m, conv2d_int4_bytes, pack_conv2d_int4_bytes)               \
     VARIANT(linear_s8w4, LinearS8W4, v6m, any_call, pack_linear_int4_bytes)                        \

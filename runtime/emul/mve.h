@@ -493,4 +493,17 @@ static inline void vst2q_s32(int32_t *p, int32x4x2_t v) {
         p[i] = v.val[i & 1].lane[i >> 1];
 }
 
+static inline int32x4_t vldrhq_z_s32(const int16_t *p, mve_pred16_t live) {
+    int32x4_t v;
+    for (int i = 0; i < 4; i++)
+        v.lane[i] = live >> 4 * i & 1 ? p[i] : 0;
+    return v;
+}
+
+static inline int32x4_t vrshrq_n_s32(int32x4_t v, int n) { /* n > 0, rounded half up */
+    for (int i = 0; i < 4; i++)
+        v.lane[i] = (int32_t)(((int64_t)v.lane[i] + ((int64_t)1 << (n - 1))) >> n);
+    return v;
+}
+
 #endif

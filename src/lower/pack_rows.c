@@ -138,3 +138,23 @@ void pack_conv2d_by_rows_dsp(C *c, Graph *g, Call *call) {
     (void)g;
     pack_conv2d(c, call, true);
 }
+
+/* ---- sums and products ---------------------------------------------------------------------- */
+
+static bool goes_on(const int32_t *stride) {
+    return stride[5] == 0 || stride[5] == 1;
+}
+
+bool add_of_halves(const Call *call) {
+    const CtnAddS16Args *a = call->args;
+    bool right = a->a_shift <= 0 && a->b_shift <= 0 && a->output_shift <= 0;
+    return right && a->left_shift == 15 && a->a_zero_point == 0 && a->b_zero_point == 0 &&
+           a->output_zero_point == 0 && !call_data(call, &a->table) && goes_on(a->a_stride) &&
+           goes_on(a->b_stride);
+}
+
+bool mul_of_halves(const Call *call) {
+    const CtnMulS16Args *a = call->args;
+    return a->shift <= 0 && !call_data(call, &a->table) && goes_on(a->a_stride) &&
+           goes_on(a->b_stride);
+}

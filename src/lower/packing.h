@@ -122,4 +122,8 @@ void pack_conv2d_by_rows_dsp(C *c, Graph *g, Call *call);
 void pack_linear_by_rows(C *c, Graph *g, Call *call);
 void pack_linear_by_rows_dsp(C *c, Graph *g, Call *call);
 
+/* int16 operands that go on by 0 or 1 along the last dim, factors that shift to the right. */
+bool add_of_halves(const Call *call);
+bool mul_of_halves(const Call *call);
+
 #endif
