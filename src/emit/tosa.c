@@ -130,6 +130,15 @@ int tosa_rescale_by(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t
     return tosa_rescale(t, tensor, type, in_zero, out_zero, 1, &multiplier, &shift);
 }
 
+/* What people know a tensor by, unless another one has that name. */
+static void rename_tensor(Tosa *t, int tensor, const char *name) {
+    bool taken = !name;
+    for (int i = 0; i < t->p.tensor_count && !taken; i++)
+        taken = i != tensor && strcmp(t->p.tensor[i].name, name) == 0;
+    if (!taken)
+        t->p.tensor[tensor].name = name;
+}
+
 /* ---- values -------------------------------------------------------------------------------- */
 
 bool grids_equal(const Value *a, const Value *b) {
@@ -194,18 +203,10 @@ void tosa_store(Tosa *t, const Node *n, int tensor) {
     }
     type_of(t, result);
     t->of_value[result->id] = tensor;
+    rename_tensor(t, tensor, result->name);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
-
-/* The archive's name of an input or output, unless another tensor has it. */
-static void rename_tensor(Tosa *t, int tensor, const char *name) {
-    bool taken = !name;
-    for (int i = 0; i < t->p.tensor_count && !taken; i++)
-        taken = i != tensor && strcmp(t->p.tensor[i].name, name) == 0;
-    if (!taken)
-        t->p.tensor[tensor].name = name;
-}
 
 static void write_inputs(Tosa *t) {
     Graph *g = t->g;
