@@ -18,6 +18,13 @@
 enum { CHANNELS = 4, STREAM_WORDS = 9, BLOCK_WORDS = 16, UNROLL = 9, TAP_CODE = 24 };
 enum { STORE_S8, STORE_S8_RELU, STORE_TABLE, STORE_TABLE_10 };
 
+/* Are pairs of pixels worth their 1.3 KB? */
+#ifdef __OPTIMIZE_SIZE__
+enum { PAIRED = 0 };
+#else
+enum { PAIRED = 1 };
+#endif
+
 /* A line of output pixels, in the order of the assembly's stack: all words. */
 typedef struct {
     uint32_t entry; /* into the unrolled taps */
@@ -147,7 +154,8 @@ __attribute__((noinline)) static void block_fill_any(uint32_t *block, const uint
 
 __attribute__((noinline)) static void run_line(const CtnDepthwiseConv2dS8Args *a, Line *line,
                                                int32_t count) {
-    int32_t pairs = a->kernel_h == 3 && a->kernel_w == 3 && a->stride_w == 1 ? count & ~1 : 0;
+    int three = a->kernel_h == 3 && a->kernel_w == 3 && a->stride_w == 1;
+    int32_t pairs = PAIRED && three ? count & ~1 : 0;
     if (pairs > 0) {
         line->output_end = line->output + pairs * line->output_step;
         line_of_pairs(line);
@@ -162,8 +170,8 @@ __attribute__((noinline)) static void run_line(const CtnDepthwiseConv2dS8Args *a
 
 /* All lines of output pixels of four channels, from `output` on; y is the first line's first tap.
  */
-static void run_channels(const Source *s, Line *line, int8_t *output, int32_t y, int32_t lines,
-                         int32_t count) {
+__attribute__((noinline)) static void run_channels(const Source *s, Line *line, int8_t *output,
+                                                   int32_t y, int32_t lines, int32_t count) {
     const CtnDepthwiseConv2dS8Args *a = s->a;
     int32_t fresh = a->stride_h < a->kernel_h ? a->stride_h : a->kernel_h; /* lines to push */
     int32_t next = y + a->kernel_h * a->dilation_h;

@@ -112,7 +112,7 @@ static inline int8_t ctn_dot_store(const CtnDotDsp *dot, int32_t sum, int32_t mu
             "ldr pc, " ENTRY "\n"                                                                  \
             ".balign 4\n"                                                                          \
             "2:\n"                                                                                 \
-            ".rept 16\n"                                                                           \
+            ".rept " CTN_DOT_UNROLLED "\n"                                                           \
             step                                                                                   \
             ".endr\n"                                                                              \
             "ldr r6, " ROWS_END "\n"                                                               \

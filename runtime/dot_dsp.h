@@ -40,10 +40,18 @@ typedef struct {
     const uint8_t *weights;
 } CtnDotDsp;
 
+/* Steps of the unrolled loop, 80 bytes each: a power of two. */
+#ifdef __OPTIMIZE_SIZE__
+#define CTN_DOT_UNROLLED "2"
+enum { CTN_DOT_UNROLL = 2 };
+#else
+#define CTN_DOT_UNROLLED "16"
+enum { CTN_DOT_UNROLL = 16 };
+#endif
+
 enum {
     CTN_DOT_ROWS = 3,
     CTN_DOT_STEP_WORDS = 2 * CTN_DOT_ROWS,
-    CTN_DOT_UNROLL = 16,    /* steps */
     CTN_DOT_STEP_CODE = 80, /* bytes of code of a step */
     CTN_DOT_STEP_CODE_S16 = 64,
     CTN_DOT_PAIR_BYTES = 20,  /* of a pair's stream, and 8 per step */
