@@ -158,6 +158,20 @@ static void cycles_and_duplicate_names(void **state) {
     expect_refused("duplicate", "inspect", "bad/json_duplicate_key.pt2", NULL);
 }
 
+static _Noreturn void change_for_ever(const char *path, const Member whole[2]) {
+    for (unsigned turn = 0;; turn++) {
+        const Member *m = &whole[turn % 2];
+        int file = open(path, O_WRONLY | (turn % 3 ? O_TRUNC : 0));
+        for (size_t at = 0; at < m->bytes; at += 512) {
+            size_t count = m->bytes - at < 512 ? m->bytes - at : 512;
+            if (write(file, (const char *)m->data + at, count) < 0)
+                _exit(1);
+        }
+        close(file);
+        usleep(turn % 5 * 1000);
+    }
+}
+
 /* Shortened, overwritten and replaced while the command reads it, again and again: each time it is
  * one of the archives, or is refused. */
 static void archive_changed_while_it_is_read(void **state) {
@@ -168,16 +182,8 @@ static void archive_changed_while_it_is_read(void **state) {
     char *other = file_read(flow_c(), "pains/one_pixel.pt2", &other_bytes);
     text_write(path, "");
     pid_t writer = fork();
-    for (unsigned turn = 0; writer == 0; turn++) {
-        const char *from = turn % 2 ? other : data;
-        size_t all = turn % 2 ? other_bytes : bytes;
-        int file = open(path, O_WRONLY | (turn % 3 ? O_TRUNC : 0));
-        for (size_t at = 0; at < all; at += 512)
-            if (write(file, from + at, all - at < 512 ? all - at : 512) < 0)
-                _exit(1);
-        close(file);
-        usleep(turn % 5 * 1000);
-    }
+    if (writer == 0)
+        change_for_ever(path, (const Member[2]){{"", data, bytes, 0}, {"", other, other_bytes, 0}});
     int taken = 0, refused = 0;
     for (int i = 0; i < 5000 && (i < 100 || taken == 0 || refused == 0); i++) {
         Said said = flow_run(corten_inspect, (CortenOptions){.model = path});
