@@ -202,8 +202,6 @@ def main():
         if name.split("float")[-1].isdigit():
             arrays = base.arrays_of("in", [x.float() for x in inputs])
             base.write_if_changed(FOLDER / "findings" / f"{name}.npz", base.arrays_bytes(arrays))
-
-
     for name, module, samples in hard():
         write(f"hard/{name}", module, samples, False)
 

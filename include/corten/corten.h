@@ -89,6 +89,7 @@ typedef struct {
     const char *dump, *stop_after, *from; /* passes */
     const char *const *state;             /* "INPUT=OUTPUT": kept by the model from run to run */
     int state_count;
+    bool stream; /* run: the samples are one sequence; refused for a model without state */
     bool json, quiet, verbose, colour;
     FILE *results, *messages;
 

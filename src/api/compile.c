@@ -28,7 +28,9 @@ static bool is_saved_graph(C *c, const CortenOptions *o) {
 static Graph *load_model(C *c, Session *s) {
     if (is_saved_graph(c, s->o))
         return graph_load(c, s->o->model);
-    return import_pt2_partly(c, s->o->model, s->o->archive_data, s->o->archive_bytes);
+    Graph *g = import_pt2_partly(c, s->o->model, s->o->archive_data, s->o->archive_bytes);
+    states_pair(c, g, s->o->state_count, s->o->state);
+    return g;
 }
 
 /* Files that an earlier compile into this folder listed in its report. */

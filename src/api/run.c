@@ -36,6 +36,14 @@ void check_output_name(C *c, const CortenOptions *o) {
         fatal(c, DIAG_USAGE, NULL, "-o %s: a name that ends in .npy or .npz is needed", o->out);
 }
 
+/* State goes on from sample to sample in any run; --stream makes sure that there is some. */
+static void check_stream(C *c, const CortenOptions *o, const Graph *g) {
+    if (o->stream && g->state_count == 0)
+        fatal(c, DIAG_USAGE, NULL,
+              "--stream: the model keeps no state; corten compile --state INPUT=OUTPUT makes some "
+              "of what is passed in and out");
+}
+
 static void run_body(C *c, Session *s) {
     const CortenOptions *o = s->o;
     bool archive = !path_is_folder(o->model);
@@ -43,6 +51,7 @@ static void run_body(C *c, Session *s) {
     check_output_name(c, o);
     if (archive) {
         Graph *g = archive_float(c, o, o->model);
+        check_stream(c, o, g);
         Samples samples = session_samples(c, s, g);
         samples = samples_real(c, &samples, g, NULL);
         outputs_write(c, s, g, &samples, run_each(c, g, &samples, NULL));
@@ -50,6 +59,7 @@ static void run_body(C *c, Session *s) {
     }
     Compiled m = compiled_load(c, s, o->model);
     Graph *g = in_float ? compiled_float(c, o, &m) : m.planned;
+    check_stream(c, o, g);
     Samples samples = session_samples(c, s, g);
     if (!in_float && o->on && strcmp(o->on, "qemu") == 0) {
         ChipRun chip = qemu_run(c, g, &s->compile, m.folder, &samples);

@@ -164,6 +164,11 @@ static void paired_states_go_on_from_run_to_run(void **state) {
     ArrayList real = flow_outputs(out, data[0], "float"), got = flow_outputs(out, data[0], "host");
     assert_int_equal(real.count, 1);
     assert_true(flow_sqnr(real.item[0].array, got.item[0].array) > 25);
+    CortenOptions run = {.model = out, .input = data[0], .out = flow_path("s.npy"), .stream = true};
+    assert_code(flow_run(corten_run, run), 0);
+    run.model = flow_path("plain");
+    run.input = DATA;
+    assert_code(flow_run(corten_run, run), 2);
     static const char *const wrong[] = {"0=1"};
     o.state = wrong;
     o.state_count = 1;
