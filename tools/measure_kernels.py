@@ -123,12 +123,15 @@ def level_rows(flags, work):
     jobs = [(s, flags, work / (s.stem + ".o")) for s in sources]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         objects = [Object(name, path) for name, path in pool.map(compile_one, jobs)]
-    rows = {}
+    rows, alias = {}, {} # assembly may have several entries in one function's section
+    for o in objects:
+        alias.update({name: section[len(".text."):] for name, section in o.at.items()
+                      if name.startswith("ctn_") and section.startswith(".text.")})
     for o in objects:
         own = {name for name, *_ in o.functions()}
         rename = lambda n: n if n.startswith("ctn_") or n not in own else f"{o.source}:{n}"
         for name, bytes_, stack, calls in o.functions():
-            rows[rename(name)] = (bytes_, stack, sorted(rename(c) for c in calls))
+            rows[rename(name)] = (bytes_, stack, sorted({rename(alias.get(c, c)) for c in calls}))
     return rows
 
 

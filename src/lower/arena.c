@@ -1,13 +1,15 @@
 /* Addresses of the arena's slots. Slots whose lifetimes meet share no byte, but for an output that
  * follows an operand at a safe distance (Slot.over). Several orders of placing are tried; the lower
- * bound, the largest sum of simultaneously live bytes, says when to stop. */
+ * bound, the largest sum of simultaneously live bytes, says when to stop. Of the scratch of a
+ * strip's calls only the largest counts: while one of them runs the others hold nothing. */
 #include "lower/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static bool meet(const Slot *a, const Slot *b) {
-    return a->first <= b->last && b->first <= a->last;
+    bool by_turns = a->turn >= 0 && b->turn >= 0 && a->turn != b->turn;
+    return a->first <= b->last && b->first <= a->last && !by_turns;
 }
 
 /* Bytes that out and the operand it overwrites need together. */
@@ -16,19 +18,24 @@ static int64_t shared_bytes(const Slot *out, const Slot *in) {
     return with > out->bytes ? with : out->bytes;
 }
 
+/* A call has one scratch buffer at most. */
 int64_t arena_live(const Plan *p, int moment) {
-    int64_t live = 0;
+    int64_t live = 0, scratch = 0;
     for (int i = 0; i < p->slot_count; i++) {
         const Slot *s = &p->slot[i];
         if (moment < s->first || moment > s->last)
             continue;
+        if (s->turn >= 0) {
+            scratch = s->bytes > scratch ? s->bytes : scratch;
+            continue;
+        }
         live += s->bytes;
         const Slot *in = s->over >= 0 ? &p->slot[s->over] : NULL;
         if (in && moment >= in->first && moment <= in->last &&
             shared_bytes(s, in) < s->bytes + in->bytes)
             live -= s->bytes + in->bytes - shared_bytes(s, in);
     }
-    return live;
+    return live + scratch;
 }
 
 void arena_bound(Plan *p) {

@@ -9,6 +9,7 @@ typedef struct { /* a buffer of the arena while its address is sought */
     Buffer *buffer;
     int64_t bytes, offset;
     int align, first, last; /* moments */
+    int turn;               /* of scratch: its call; those of a strip take turns. -1: no scratch */
     int over;               /* slot whose memory it may overwrite, -1: none */
     int64_t distance;       /* then: offset + distance <= the other's offset */
 } Slot;

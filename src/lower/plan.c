@@ -195,9 +195,20 @@ void plan_slots(Plan *p) {
         bool lives = b->region == CTN_ARENA && b->last_call >= 0 && b->bytes > 0;
         p->slot_of[b->id] = lives ? p->slot_count : -1;
         if (lives)
-            p->slot[p->slot_count++] =
-                (Slot){b, b->bytes, 0, b->align, b->first_call, b->last_call, -1, 0};
+            p->slot[p->slot_count++] = (Slot){.buffer = b,
+                                              .bytes = b->bytes,
+                                              .align = b->align,
+                                              .first = b->first_call,
+                                              .last = b->last_call,
+                                              .turn = -1,
+                                              .over = -1};
     }
+    for (const Call *call = g->first_call; call; call = call->next)
+        for (int r = 0; r < call->ref_count; r++) {
+            const Buffer *b = call->ref[r].buffer;
+            if (b && b->kind == BUFFER_SCRATCH && p->slot_of[b->id] >= 0)
+                p->slot[p->slot_of[b->id]].turn = call->index;
+        }
     for (int i = 0; i < p->slot_count; i++) {
         const Buffer *b = p->slot[i].buffer;
         if (!b->over)
