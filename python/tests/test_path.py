@@ -169,6 +169,13 @@ def test_options_reach_the_library(digits: dict[str, Any]) -> None:
     assert any(name.startswith("make/") for name in compiled.report["files"])
 
 
+def test_a_tosa_program_instead_of_c(digits: dict[str, Any]) -> None:
+    compiled = corten.compile(digits["archive"], calibration=digits["in0"][:8], emit="tosa")
+    assert compiled.tosa is not None and compiled.tosa[4:8] == b"TOSA"
+    assert compiled.c_files == {} and compiled.run(digits["in0"][:2]).shape == (2, 10)
+    assert corten.compile(digits["archive"], calibration=digits["in0"][:8]).tosa is None
+
+
 def test_inspect_ops_and_targets(digits: dict[str, Any]) -> None:
     found = corten.inspect(digits["archive"])
     assert found.inputs[0].shape == [1, 1, 8, 8] and found.without_integer_form == 0

@@ -75,6 +75,7 @@ def compile(
     flash: int = 0,
     keep_inputs: bool = False,
     bind_inputs: bool = False,
+    emit: Literal["c", "tosa"] | None = None,
     export: Sequence[Export] = (),
     threads: int = 0,
     mean: Sequence[float] | float | None = None,
@@ -109,6 +110,7 @@ def compile(
         flash: Likewise.
         keep_inputs: Do not reuse the memory of inputs during a run.
         bind_inputs: Inputs lie in buffers of the caller's of the C, bound before each run.
+        emit: What to write; ``tosa`` is a TOSA 1.0 program instead of C.
         export: Also write folders that those build systems take.
         threads: For calibration; 0 is one per processor.
         mean: Of images in folders, per channel, in 0..1.
@@ -151,6 +153,7 @@ def compile(
         flash=flash,
         keep_inputs=keep_inputs,
         bind_inputs=bind_inputs,
+        emit=emit,
         exports=export,
         threads=threads,
         mean=_numbers(mean),
@@ -229,6 +232,12 @@ class Compiled:
         """What goes into the firmware: C sources and headers by their path within the folder."""
         names = [n for n in self.report["files"] if n.endswith((".c", ".h", ".S"))]
         return {n: self.folder.joinpath(n).read_text(encoding="utf-8") for n in names}
+
+    @property
+    def tosa(self) -> bytes | None:
+        """The TOSA program, if that was asked for with ``emit="tosa"``."""
+        path = self.folder / f"{self.name}.tosa"
+        return path.read_bytes() if path.is_file() else None
 
     @cached_property
     def _model(self) -> Model:
