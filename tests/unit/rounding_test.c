@@ -80,6 +80,29 @@ static void errors_of_rounding_are_made_up_for(void **state) {
     c_free(c);
 }
 
+static void four_bits_take_a_scale_of_their_own(void **state) {
+    (void)state;
+    C *c = c_new();
+    Linear l = linear_make(c);
+    Patches *p = patches_new(c, l.node, 1 << 20, 1, 1);
+    patches_take(c, p, l.node, l.x, 0);
+    Grid *given = grid_symmetric_per_channel(c, l.w, 0, 4);
+    Grid *grid = grid_symmetric_per_channel(c, l.w, 0, 4);
+    int8_t q[CHANNELS * DEPTH], nearest[CHANNELS * DEPTH];
+    double shift[CHANNELS] = {0}, least[CHANNELS] = {0};
+    least[0] = 0.9 * given->part[0].scale;
+    assert_true(round_weights(c, p, l.w, grid, least, q, shift));
+    for (int i = 0; i < CHANNELS * DEPTH; i++) {
+        assert_in_range(q[i] + 7, 0, 14);
+        nearest[i] = (int8_t)rint(array_get(l.w, i) / given->part[i / DEPTH].scale);
+    }
+    for (int o = 0; o < CHANNELS; o++)
+        assert_true(grid->part[o].scale <= given->part[o].scale && grid->part[o].scale >= least[o]);
+    double plain = mean_error(&l, given, nearest, NULL);
+    assert_true(mean_error(&l, grid, q, shift) < 0.3 * plain);
+    c_free(c);
+}
+
 static void the_bias_takes_what_the_mean_has_lost(void **state) {
     (void)state;
     C *c = c_new();
@@ -135,6 +158,7 @@ static void patches_of_slices_are_those_of_the_whole(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_of_rounding_are_made_up_for),
+        cmocka_unit_test(four_bits_take_a_scale_of_their_own),
         cmocka_unit_test(the_bias_takes_what_the_mean_has_lost),
         cmocka_unit_test(patches_of_slices_are_those_of_the_whole),
     };
