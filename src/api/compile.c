@@ -28,8 +28,10 @@ static bool is_saved_graph(C *c, const CortenOptions *o) {
 static Graph *load_model(C *c, Session *s) {
     if (is_saved_graph(c, s->o))
         return graph_load(c, s->o->model);
-    Graph *g = import_pt2_partly(c, s->o->model, s->o->archive_data, s->o->archive_bytes);
-    states_pair(c, g, s->o->state_count, s->o->state);
+    const CortenOptions *o = s->o;
+    Graph *g = import_pt2_partly(c, o->model, o->archive_data, o->archive_bytes);
+    if (diag_error_count(c) == 0)
+        states_pair(c, g, o->state_count, o->state);
     return g;
 }
 

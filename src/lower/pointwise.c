@@ -350,6 +350,21 @@ void lower_lerp(C *c, Graph *g, Node *n) {
 
 /* ---- products and quotients ---------------------------------------------------------------- */
 
+/* Neither operand has the result's shape. */
+static bool both_spread(const Node *n, const Value *lhs, const Value *rhs) {
+    int64_t count = type_count(&n->out[0]->type);
+    return type_count(&lhs->type) < count && type_count(&rhs->type) < count;
+}
+
+/* All of the factor in the multiplier: the product is rounded once. */
+static void multiplier_once(double real, int32_t *multiplier, int32_t *shift) {
+    multiplier_from(real, multiplier, shift);
+    if (*shift < 0 && real > ldexp(1, -16)) { /* 15 bits of it are left at least */
+        *multiplier = (int32_t)llround(ldexp(real, 31));
+        *shift = 0;
+    }
+}
+
 void lower_mul(C *c, Graph *g, Node *n) {
     Form form;
     Value *lhs, *rhs;
@@ -367,7 +382,11 @@ void lower_mul(C *c, Graph *g, Node *n) {
     a->a_zero_point = zero_point_of(lhs);
     a->b_zero_point = zero_point_of(rhs);
     a->output_zero_point = zero_point_of(out);
-    multiplier_from(scale_of(lhs) * scale_of(rhs) / scale_of(out), &a->multiplier, &a->shift);
+    double factor = scale_of(lhs) * scale_of(rhs) / scale_of(out);
+    if (both_spread(n, lhs, rhs)) /* no CMSIS-NN kernel does this: there is none to agree with */
+        multiplier_once(factor, &a->multiplier, &a->shift);
+    else
+        multiplier_from(factor, &a->multiplier, &a->shift);
     store_clamp(n, &a->clamp_min, &a->clamp_max);
     /* Corrected factors are within 255, their product below 2^16: 15 bits of left shift keep it in
      * int32 and carry any product but 0 beyond the result's range. int16: 2^30, 1 bit. */

@@ -1,6 +1,6 @@
 /* The cases: a maker per kernel draws shapes and numbers from one generator, seeded by kernel and
  * index, so that host and chip see the same. Accumulators stay within int32 by construction. */
-#include "kernel/cases.h"
+#include "kernel/maker.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,30 +8,22 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-typedef struct {
-    C *c;
-    Graph *g;
-    uint64_t state;
-    int index;
-    bool extreme; /* inputs are only -128 and 127 */
-} Maker;
-
-static uint32_t next(Maker *m) { /* xorshift64* */
+uint32_t next(Maker *m) { /* xorshift64* */
     m->state ^= m->state >> 12;
     m->state ^= m->state << 25;
     m->state ^= m->state >> 27;
     return (uint32_t)((m->state * 0x2545f4914f6cdd1dULL) >> 32);
 }
 
-static int32_t between(Maker *m, int32_t low, int32_t high) {
+int32_t between(Maker *m, int32_t low, int32_t high) {
     return (int32_t)(low + (int64_t)(next(m) % ((uint32_t)high - (uint32_t)low + 1)));
 }
 
-static bool chance(Maker *m, int percent) {
+bool chance(Maker *m, int percent) {
     return between(m, 1, 100) <= percent;
 }
 
-static Value *tensor(Maker *m, const char *name, DType dtype, int64_t count) {
+Value *tensor(Maker *m, const char *name, DType dtype, int64_t count) {
     return value_new(m->g, name, type_make(dtype, 1, &count));
 }
 
@@ -39,7 +31,7 @@ static void constant(Call *call, uint32_t *field, DType dtype, int64_t count, co
     call_const(call, field, "constant", dtype, data, count * dtype_size(dtype), dtype_size(dtype));
 }
 
-static void random_table(Maker *m, Call *call, uint32_t *field, int percent) {
+void random_table(Maker *m, Call *call, uint32_t *field, int percent) {
     if (!chance(m, percent)) {
         call_absent(call, field);
         return;
@@ -50,7 +42,7 @@ static void random_table(Maker *m, Call *call, uint32_t *field, int percent) {
     constant(call, field, DT_I8, 256, entry);
 }
 
-static void random_clamp(Maker *m, int32_t *min, int32_t *max) {
+void random_clamp(Maker *m, int32_t *min, int32_t *max) {
     *min = -128;
     *max = 127;
     if (chance(m, 50))
@@ -75,7 +67,7 @@ static void random_store(Maker *m, Call *call, int32_t *min, int32_t *max, uint3
     constant(call, table, DT_I8, 1 << bits, entry);
 }
 
-static int32_t random_zero_point(Maker *m) {
+int32_t random_zero_point(Maker *m) {
     return chance(m, 20) ? (chance(m, 50) ? -128 : 127) : between(m, -128, 127);
 }
 
@@ -139,11 +131,6 @@ static void channel_constants(Maker *m, Call *call, int64_t channels, int64_t de
 
 /* ---- convolutions -------------------------------------------------------------------------- */
 
-typedef struct {
-    int32_t batches, in_h, in_w, in_c, out_c, kernel_h, kernel_w, stride_h, stride_w, pad_top,
-        pad_left, pad_bottom, pad_right, dilation_h, dilation_w, groups;
-} Window;
-
 /* what random shapes seldom hit: one pixel, blocks that come out even, first layers, padding wider
  * than the image, tails of every block size */
 static const Window edges[] = {
@@ -199,33 +186,16 @@ static void fit(Window *w) {
     w->in_w = w->in_w < need_w ? need_w : w->in_w;
 }
 
-static Window window_of(Maker *m) {
+Window window_of(Maker *m) {
     Window w = m->index < (int)COUNT_OF(edges) ? edges[m->index] : random_window(m);
     fit(&w);
     return w;
 }
 
-static int32_t out_size(int32_t in, int32_t before, int32_t after, int32_t kernel, int32_t dilation,
+int32_t out_size(int32_t in, int32_t before, int32_t after, int32_t kernel, int32_t dilation,
                         int32_t stride) {
     return (in + before + after - (kernel - 1) * dilation - 1) / stride + 1;
 }
-
-#define WINDOW_FIELDS(a, w)                                                                        \
-    do {                                                                                           \
-        (a)->batches = (w)->batches;                                                               \
-        (a)->in_h = (w)->in_h;                                                                     \
-        (a)->in_w = (w)->in_w;                                                                     \
-        (a)->out_h = out_size((w)->in_h, (w)->pad_top, (w)->pad_bottom, (w)->kernel_h,             \
-                              (w)->dilation_h, (w)->stride_h);                                     \
-        (a)->out_w = out_size((w)->in_w, (w)->pad_left, (w)->pad_right, (w)->kernel_w,             \
-                              (w)->dilation_w, (w)->stride_w);                                     \
-        (a)->kernel_h = (w)->kernel_h;                                                             \
-        (a)->kernel_w = (w)->kernel_w;                                                             \
-        (a)->stride_h = (w)->stride_h;                                                             \
-        (a)->stride_w = (w)->stride_w;                                                             \
-        (a)->pad_top = (w)->pad_top;                                                               \
-        (a)->pad_left = (w)->pad_left;                                                             \
-    } while (0)
 
 #define CHANNEL_FIELDS(m, call, a, w, depth)                                                       \
     do {                                                                                           \
@@ -357,8 +327,7 @@ static int64_t operand_strides(Maker *m, int rank, const int32_t *dim, int32_t *
     return count;
 }
 
-static void random_factor(Maker *m, int32_t *multiplier, int32_t *shift, int32_t low,
-                          int32_t high) {
+void random_factor(Maker *m, int32_t *multiplier, int32_t *shift, int32_t low, int32_t high) {
     *multiplier = between(m, 1 << 30, 0x7fffffff);
     *shift = between(m, low, high);
 }
@@ -870,8 +839,8 @@ static void avg_pool2d_s8(Maker *m, Call *call) {
 }
 
 /* Some dims of a dense tensor of rank 5 are reduced. */
-static int64_t split_dims(Maker *m, int32_t *dim, int32_t *stride, int32_t *reduced,
-                          int32_t *reduced_stride, int64_t *outputs) {
+int64_t split_dims(Maker *m, int32_t *dim, int32_t *stride, int32_t *reduced,
+                   int32_t *reduced_stride, int64_t *outputs) {
     int32_t size[5], dense[5];
     int kept = 0, gone = 0;
     for (int d = 0; d < 6; d++) {
@@ -1267,6 +1236,14 @@ static void (*const makers[CTN_KERNEL_COUNT])(Maker *, Call *) = {
     MAKER(avg_pool2d_s16),
     MAKER(max_pool2d_s16),
     MAKER(softmax_s16),
+    [CTN_KERNEL_argmax_s8] = make_argmax_s8,
+    [CTN_KERNEL_cumsum_s8] = make_cumsum_s8,
+    [CTN_KERNEL_adaptive_pool2d_s8] = make_adaptive_pool2d_s8,
+    [CTN_KERNEL_adaptive_max_indices_s8] = make_adaptive_max_indices_s8,
+    [CTN_KERNEL_max_pool2d_indices_s8] = make_max_pool2d_indices_s8,
+    [CTN_KERNEL_reduce_int] = make_reduce_int,
+    [CTN_KERNEL_masked_softmax_s8] = make_masked_softmax_s8,
+    [CTN_KERNEL_log_softmax_s8] = make_log_softmax_s8,
     [CTN_KERNEL_conv2d_s8w4] = conv2d_s8,
     [CTN_KERNEL_depthwise_conv2d_s8w4] = depthwise_conv2d_s8,
     [CTN_KERNEL_linear_s8w4] = linear_s8,

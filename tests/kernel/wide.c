@@ -2,6 +2,7 @@
 #include "kernel/wide.h"
 
 #include "base/base.h"
+#include "kernel/wide_rows.h"
 #include "kernel/wide_s16.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ static int64_t half_away(Wide a, Wide b) { /* b > 0 */
     return a < 0 ? -floor_div(-2 * a + b, 2 * b) : floor_div(2 * a + b, 2 * b);
 }
 
-static int64_t requantize(int64_t v, int32_t multiplier, int32_t shift) {
+int64_t wide_requantize(int64_t v, int32_t multiplier, int32_t shift) {
     Wide product = (Wide)v * multiplier * ((Wide)1 << (shift > 0 ? shift : 0));
     int64_t high = floor_div(product + ((Wide)1 << 30), (Wide)1 << 31);
     return half_away(high, (Wide)1 << (shift < 0 ? -shift : 0));
@@ -95,8 +96,8 @@ static void conv_run(const Conv *v) {
                 for (int64_t x = 0; x < v->out[2]; x++)
                     for (int64_t oc = 0; oc < v->out_c; oc++) {
                         int64_t sum = conv_sum(v, b, (int64_t[]){z, y, x}, oc);
-                        sum = requantize(sum + (v->bias ? v->bias[oc] : 0), v->multiplier[oc],
-                                         v->shift[oc]);
+                        sum = wide_requantize(sum + (v->bias ? v->bias[oc] : 0), v->multiplier[oc],
+                                              v->shift[oc]);
                         *output++ = finish(sum + v->output_zero_point, v->clamp_min, v->clamp_max,
                                            v->table);
                     }
@@ -207,7 +208,7 @@ static void wide_matmul_s8(const CtnMatmulS8Args *a, const CtnFrame *f) {
                                      a->lhs_zero_point) *
                            (rhs[r + n * a->rhs_column_stride + k * a->rhs_depth_stride] -
                             a->rhs_zero_point);
-                sum = requantize(sum, a->multiplier, a->shift) + a->output_zero_point;
+                sum = wide_requantize(sum, a->multiplier, a->shift) + a->output_zero_point;
                 *output++ = finish(sum, a->clamp_min, a->clamp_max, table);
             }
 }
@@ -230,9 +231,9 @@ static void add(const CtnAddS8Args *a, const CtnFrame *f, bool wide) {
         int64_t p = element(ctn_at(f, a->a), wide, offset_of(6, a->dim, a->a_stride, i));
         int64_t q = element(ctn_at(f, a->b), wide, offset_of(6, a->dim, a->b_stride, i));
         int64_t unit = (int64_t)1 << a->left_shift;
-        int64_t sum = requantize((p - a->a_zero_point) * unit, a->a_multiplier, a->a_shift) +
-                      requantize((q - a->b_zero_point) * unit, a->b_multiplier, a->b_shift);
-        sum = requantize(sum, a->output_multiplier, a->output_shift) + a->output_zero_point;
+        int64_t sum = wide_requantize((p - a->a_zero_point) * unit, a->a_multiplier, a->a_shift) +
+                      wide_requantize((q - a->b_zero_point) * unit, a->b_multiplier, a->b_shift);
+        sum = wide_requantize(sum, a->output_multiplier, a->output_shift) + a->output_zero_point;
         store(output, wide, i, limit(sum, a->clamp_min, a->clamp_max), a->clamp_min,
               ctn_at(f, a->table));
     }
@@ -254,7 +255,7 @@ static void mul(const CtnMulS8Args *a, const CtnFrame *f, bool wide) {
         int64_t p = element(ctn_at(f, a->a), wide, offset_of(6, a->dim, a->a_stride, i));
         int64_t q = element(ctn_at(f, a->b), wide, offset_of(6, a->dim, a->b_stride, i));
         int64_t product = (p - a->a_zero_point) * (q - a->b_zero_point);
-        product = requantize(product, a->multiplier, a->shift) + a->output_zero_point;
+        product = wide_requantize(product, a->multiplier, a->shift) + a->output_zero_point;
         store(output, wide, i, limit(product, a->clamp_min, a->clamp_max), a->clamp_min,
               ctn_at(f, a->table));
     }
@@ -315,8 +316,8 @@ static void wide_minmax_s16(const CtnMinmaxS16Args *a, const CtnFrame *f) {
     for (int64_t i = 0; i < count_of(6, a->dim); i++) {
         int64_t p = element(ctn_at(f, a->a), true, offset_of(6, a->dim, a->a_stride, i));
         int64_t q = element(ctn_at(f, a->b), true, offset_of(6, a->dim, a->b_stride, i));
-        p = limit(requantize(p, a->a_multiplier, a->a_shift), -32767, 32767);
-        q = limit(requantize(q, a->b_multiplier, a->b_shift), -32767, 32767);
+        p = limit(wide_requantize(p, a->a_multiplier, a->a_shift), -32767, 32767);
+        q = limit(wide_requantize(q, a->b_multiplier, a->b_shift), -32767, 32767);
         ((int16_t *)ctn_at(f, a->output))[i] = (int16_t)((a->minimum ? p < q : p > q) ? p : q);
     }
 }
@@ -390,9 +391,9 @@ static void wide_prelu_s8(const CtnPreluS8Args *a, const CtnFrame *f) {
         int64_t q = element(ctn_at(f, a->input), false, offset_of(6, a->dim, a->in_stride, i));
         int64_t c = offset_of(6, a->dim, a->channel_stride, i);
         int64_t v = (q - a->input_zero_point) * 65536;
-        v = v >= 0 ? requantize(v, a->positive_multiplier, a->positive_shift)
-                   : requantize(v, ((int32_t *)ctn_at(f, a->multiplier))[c],
-                                ((int32_t *)ctn_at(f, a->shift))[c]);
+        v = v >= 0 ? wide_requantize(v, a->positive_multiplier, a->positive_shift)
+                   : wide_requantize(v, ((int32_t *)ctn_at(f, a->multiplier))[c],
+                                     ((int32_t *)ctn_at(f, a->shift))[c]);
         ((int8_t *)ctn_at(f, a->output))[i] = (int8_t)limit(v + a->output_zero_point, -128, 127);
     }
 }
@@ -506,7 +507,7 @@ static void wide_rescale(const CtnRescaleArgs *a, const CtnFrame *f) {
     bool wide = a->output_bytes == 2;
     for (int64_t i = 0; i < a->count; i++) {
         int64_t q = element(ctn_at(f, a->input), a->input_bytes == 2, i) - a->input_zero_point;
-        q = requantize(q, a->multiplier, a->shift) + a->output_zero_point;
+        q = wide_requantize(q, a->multiplier, a->shift) + a->output_zero_point;
         q = limit(q, wide ? -32767 : -128, wide ? 32767 : 127);
         store(ctn_at(f, a->output), wide, i, q, 0, NULL);
     }
@@ -525,8 +526,8 @@ static int64_t gate_sum(const CtnFrame *f, uint32_t weights, uint32_t multiplier
     int64_t sum = 0;
     for (int64_t k = 0; k < depth; k++)
         sum += (x[k] - zero_point) * w[k];
-    return requantize(sum, ((const int32_t *)ctn_at(f, multiplier))[row],
-                      ((const int8_t *)ctn_at(f, shift))[row]);
+    return wide_requantize(sum, ((const int32_t *)ctn_at(f, multiplier))[row],
+                           ((const int8_t *)ctn_at(f, shift))[row]);
 }
 
 /* Unit j of a sequence in step t: c before and after, in Q4.11; h: the states before, or NULL. */
@@ -540,7 +541,7 @@ static int64_t lstm_unit(const CtnLstmS8Args *a, const CtnFrame *f, int32_t j, c
             of_state = gate_sum(f, a->h_weights, a->h_multiplier, a->h_shift, row, a->size, h,
                                 first ? a->h0_zero_point : a->output_zero_point);
         if (h && first && a->h0_multiplier != 0)
-            of_state = requantize(of_state, a->h0_multiplier, a->h0_shift);
+            of_state = wide_requantize(of_state, a->h0_multiplier, a->h0_shift);
         int64_t sum = gate_sum(f, a->x_weights, a->x_multiplier, a->x_shift, row, a->in_size, x,
                                a->input_zero_point);
         sum += of_state + ((const int32_t *)ctn_at(f, a->bias))[row];
@@ -548,7 +549,7 @@ static int64_t lstm_unit(const CtnLstmS8Args *a, const CtnFrame *f, int32_t j, c
     }
     int64_t kept = half_away(gate[1] * *c, 1 << 15), fresh = half_away(gate[0] * gate[2], 1 << 19);
     *c = limit(kept + fresh, -32768, 32767);
-    int64_t q = requantize(gate[3] * interpolated(tangent, 2 * *c), a->multiplier, a->shift);
+    int64_t q = wide_requantize(gate[3] * interpolated(tangent, 2 * *c), a->multiplier, a->shift);
     return limit(q + a->output_zero_point, -128, 127);
 }
 
@@ -558,8 +559,8 @@ static void wide_lstm_s8(const CtnLstmS8Args *a, const CtnFrame *f) {
     int32_t states = a->batches * a->size;
     int64_t c[2 * 64] = {0};
     for (int32_t i = 0; c0 && i < states; i++)
-        c[i] = limit(requantize(c0[i] - a->c0_zero_point, a->c0_multiplier, a->c0_shift), -32768,
-                     32767);
+        c[i] = limit(wide_requantize(c0[i] - a->c0_zero_point, a->c0_multiplier, a->c0_shift),
+                     -32768, 32767);
     for (int32_t k = 0; k < a->steps; k++) {
         int32_t t = a->reverse ? a->steps - 1 - k : k;
         for (int32_t i = 0; i < states; i++) {
@@ -571,8 +572,9 @@ static void wide_lstm_s8(const CtnLstmS8Args *a, const CtnFrame *f) {
         h = output + t * states;
     }
     for (int32_t i = 0; i < states; i++)
-        cell[i] = (int8_t)limit(
-            requantize(c[i], a->cell_multiplier, a->cell_shift) + a->cell_zero_point, -128, 127);
+        cell[i] = (int8_t)limit(wide_requantize(c[i], a->cell_multiplier, a->cell_shift) +
+                                    a->cell_zero_point,
+                                -128, 127);
 }
 
 static void wide_table_s8(const CtnTableS8Args *a, const CtnFrame *f) {
@@ -731,7 +733,8 @@ static void wide_avg_pool2d_s8(const CtnAvgPool2dS8Args *a, const CtnFrame *f) {
                     int64_t mean = window_mean(a, image, oy * a->stride_h - a->pad_top,
                                                ox * a->stride_w - a->pad_left, c);
                     if (a->multiplier)
-                        mean = requantize(mean, a->multiplier, a->shift) + a->output_zero_point;
+                        mean =
+                            wide_requantize(mean, a->multiplier, a->shift) + a->output_zero_point;
                     *output++ = finish(mean, a->clamp_min, a->clamp_max, ctn_at(f, a->table));
                 }
 }
@@ -745,7 +748,7 @@ static void wide_reduce_sum_s8(const CtnReduceSumS8Args *a, const CtnFrame *f) {
             sum += input[offset_of(6, a->dim, a->in_stride, i) +
                          offset_of(6, a->reduced, a->reduced_stride, k)] -
                    a->input_zero_point;
-        sum = requantize(sum, a->multiplier, a->shift) + a->output_zero_point;
+        sum = wide_requantize(sum, a->multiplier, a->shift) + a->output_zero_point;
         *output++ = finish(sum, a->clamp_min, a->clamp_max, ctn_at(f, a->table));
     }
 }
@@ -875,6 +878,14 @@ void wide_run(int id, const void *args, const CtnFrame *frame) {
         WIDE_CASE(reduce_sum_s8)
         WIDE_CASE(reduce_max_s8)
         WIDE_CASE(softmax_s8)
+        WIDE_CASE(argmax_s8)
+        WIDE_CASE(cumsum_s8)
+        WIDE_CASE(adaptive_pool2d_s8)
+        WIDE_CASE(adaptive_max_indices_s8)
+        WIDE_CASE(max_pool2d_indices_s8)
+        WIDE_CASE(reduce_int)
+        WIDE_CASE(masked_softmax_s8)
+        WIDE_CASE(log_softmax_s8)
         WIDE_CASE(linear_s16)
         WIDE_CASE(conv2d_s16)
         WIDE_CASE(matmul_s16)
