@@ -1,7 +1,5 @@
 /* A compiled model on a board at a serial line: the host's side of boards/serial/serial.h. What
- * comes back is checked before it is used: frames by their checksum, the model by its sizes and its
- * archive.
- */
+ * comes back is checked before it is used: frames by their checksum, the model by its sizes. */
 #include "run/run.h"
 #include "run/serial_line.h"
 
