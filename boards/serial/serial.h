@@ -24,7 +24,7 @@ typedef struct {
 } SerialPort;
 
 typedef struct {
-    const char *sha256; /* <NAME>_MODEL_SHA256 */
+    const char *sha256; /* <NAME>_SOURCE_SHA256 */
     uint32_t arena_bytes;
     int input_count, output_count;
     const SerialPort *input, *output;

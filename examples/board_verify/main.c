@@ -43,7 +43,7 @@ int main(void) {
     const SerialPort input[] = {{digits_silu_input0(&model), DIGITS_SILU_INPUT0_BYTES}};
     const SerialPort output[] = {{digits_silu_output0(&model), DIGITS_SILU_OUTPUT0_BYTES}};
     const SerialModel served = {
-        .sha256 = DIGITS_SILU_MODEL_SHA256,
+        .sha256 = DIGITS_SILU_SOURCE_SHA256,
         .arena_bytes = DIGITS_SILU_ARENA_BYTES,
         .input_count = DIGITS_SILU_INPUT_COUNT,
         .output_count = DIGITS_SILU_OUTPUT_COUNT,

@@ -105,8 +105,11 @@ Compiled compiled_load(C *c, Session *s, const char *folder) {
     m.state = o->state;
     m.state_count = o->state_count;
     m.archive_sha256 = member(c, &loc, root, "model_sha256");
+    const char *source = optional(root, "source_sha256");
+    source = source ? c_strdup(c, source) : NULL;
     json_decref(root);
     m.planned = graph_load(c, path_join(c, folder, c_format(c, "%s.corten", name)));
+    m.planned->source_sha256 = source;
     PipelineControl control = {.from = s->compile.resume};
     pipeline_run(c, m.planned, &s->compile, &control);
     return m;

@@ -214,8 +214,7 @@ const char *c_header(C *c, const Graph *g, const Options *o) {
              "#error \"runtime/ is of another corten than this file\"\n#endif\n\n",
              CTN_INTERFACE);
     text_add(&t, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
-    text_add(&t, "#define %s_MODEL_SHA256 \"%s\"\n", upper,
-             g->archive_sha256 ? g->archive_sha256 : "");
+    text_add(&t, "#define %s_SOURCE_SHA256 \"%s\"\n", upper, g->source_sha256);
     text_add(&t, "#define %s_ARENA_BYTES %lld\n", upper, (long long)g->arena_bytes);
     text_add(&t, "#define %s_STATE_BYTES %lld\n", upper, (long long)g->state_bytes);
     if (g->input_bytes)

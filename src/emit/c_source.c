@@ -508,7 +508,9 @@ static void add_runtime(C *c, FileSet *out, const char *share, const char *name)
 
 void emit_c(C *c, Graph *g, const Options *o, FileSet *out) {
     const char *share = share_folder(c);
-    const char *header = c_header(c, g, o), *source = c_source(c, g, o);
+    const char *source = c_source(c, g, o);
+    g->source_sha256 = bytes_sha256(c, source, strlen(source));
+    const char *header = c_header(c, g, o);
     fileset_add(c, out, c_format(c, "%s.h", g->name), header, strlen(header));
     fileset_add(c, out, c_format(c, "%s.c", g->name), source, strlen(source));
     add_runtime(c, out, share, "ctn.h");

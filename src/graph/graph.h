@@ -272,6 +272,7 @@ struct Graph {
     int archive_count;
     ArchiveNode *archive;
     const char *archive_path, *archive_sha256;
+    const char *source_sha256; /* of the emitted <name>.c; NULL: none */
     Refusal *refusal; /* nodes that can be had neither as integers nor, as allowed, in float */
     int float_wanted_count, float_wanted_capacity; /* with --allow-float: see FloatNode */
     FloatNode *float_wanted;

@@ -220,6 +220,7 @@ const char *report_json(C *c, Graph *g, const Options *o, const double seconds[8
                         o->holds_archive ? json_string(g->archive_path)
                                          : absolute_path(g->archive_path));
     json_object_set_new(root, "model_sha256", text_or_null(g->archive_sha256));
+    json_object_set_new(root, "source_sha256", text_or_null(g->source_sha256));
     json_object_set_new(root, "name", json_string(g->name));
     json_object_set_new(root, "target", json_string(o->cpu->name));
     json_object_set_new(root, "isa", json_string(o->isa));

@@ -1,5 +1,6 @@
 /* A compiled model on a board at a serial line: the host's side of boards/serial/serial.h. What
- * comes back is checked before it is used: frames by their checksum, the model by its sizes. */
+ * comes back is checked before it is used: frames by their checksum, the model by its sizes and the
+ * digest of its source. */
 #include "run/run.h"
 #include "run/serial_line.h"
 
@@ -62,11 +63,11 @@ static void check_model(Board *b, const Graph *g) {
     if (inputs != boundary_bytes(g->input_count, g->input) ||
         outputs != boundary_bytes(g->output_count, g->output) ||
         word_at(hello + 12) != g->arena_bytes ||
-        (g->archive_sha256 && strncmp((const char *)hello + 16, g->archive_sha256, 64) != 0))
+        (g->source_sha256 && strncmp((const char *)hello + 16, g->source_sha256, 64) != 0))
         board_failed(b,
                      c_format(c,
                               "the board has another model: inputs of %u bytes, outputs of %u, an "
-                              "arena of %u, archive %.64s",
+                              "arena of %u, source %.64s",
                               inputs, outputs, word_at(hello + 12), (const char *)hello + 16));
 }
 
