@@ -54,7 +54,7 @@ ctn_rows_finish(const CtnRows *r, const int32_t *sum, int32_t channel, int32_t c
     int8_t *output8 = (int8_t *)r->output + at + channel;
     for (; count > 0; count -= 4) {
         mve_pred16_t live = vctp32q((uint32_t)count);
-        int32x4_t v = vaddq_s32(vldrwq_s32(sum), vldrwq_z_s32(bias, live));
+        int32x4_t v = vaddq_s32(vldrwq_z_s32(sum, live), vldrwq_z_s32(bias, live));
         v = vmulhq_s32(v, vldrwq_z_s32(multiplier, live));
         v = vrshlq_s32(v, vaddq_n_s32(vldrbq_z_s32(shift, live), 1));
         v = vminq_s32(vmaxq_s32(vaddq_n_s32(v, r->zero_point), min), max);
