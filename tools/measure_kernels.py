@@ -90,7 +90,8 @@ class Object:
     def functions(self):
         """(name, bytes, stack, names of what it calls) of each function's section"""
         for name, section in sorted(self.at.items()):
-            if not section.startswith(".text.") or section != ".text." + name:
+            shared = name.startswith("ctn_") and section == ".rodata." + name # constants of several files
+            if section != ".text." + name and not shared:
                 continue
             bytes_, calls, todo, seen = 0, set(), [section], set()
             while todo: # the constants that are its own come with it
