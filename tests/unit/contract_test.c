@@ -1,7 +1,7 @@
 /* What users and scripts rely on: what is written and what is not, options that are given or
  * refused but never ignored, the report's keys, and passes from and to text. What is refused is in
  * findings_test.c, how arrays are read and written in arrays_test.c. */
-#include "flow/flow.h"
+#include "flow/example.h"
 
 #include "graph/graph.h"
 #include "passes/passes.h"
@@ -16,44 +16,12 @@
 
 #include <cmocka.h>
 
-#define MODEL "pains/shared_silu_inplace.pt2"
-#define DATA "pains/shared_silu_inplace.npz"
-
-static const char *const data = DATA;
-
-static CortenOptions options(const char *out) {
-    return (CortenOptions){.model = MODEL,
-                           .calibrate = &data,
-                           .calibrate_count = 1,
-                           .target = "cortex-m0plus",
-                           .out = out};
-}
-
-static const char *compiled(void) {
-    const char *out = flow_path("compiled");
-    if (!file_exists(out))
-        assert_code(flow_run(corten_compile, options(out)), 0);
-    return out;
-}
-
-/* A compile that must end with this code, say this, and write nothing. */
-static void refused(CortenOptions o, int code, const char *says) {
-    const char *out = flow_path("refused");
-    o.out = out;
-    Said said = flow_run(corten_compile, o);
-    assert_code(said, code);
-    assert_says(said.messages, says);
-    assert_says(said.messages, "error: ");
-    assert_string_equal(said.results, "");
-    assert_false(file_exists(out));
-}
-
 /* ---- what is written ----------------------------------------------------------------------- */
 
 /* Under another limit the plan would be another one than what was emitted. */
 static void memory_limit_is_part_of_the_report(void **state) {
     (void)state;
-    CortenOptions o = options(flow_path("limited"));
+    CortenOptions o = example_options(flow_path("limited"));
     o.ram = 100000000;
     assert_code(flow_run(corten_compile, o), 0);
     json_t *taken = json_object_get(flow_report(o.out), "options");
@@ -63,7 +31,7 @@ static void memory_limit_is_part_of_the_report(void **state) {
 static void second_compile_replaces_only_files_of_the_first(void **state) {
     (void)state;
     const char *out = flow_path("again");
-    CortenOptions o = options(out);
+    CortenOptions o = example_options(out);
     assert_code(flow_run(corten_compile, o), 0);
     text_write(flow_text("%s/notes.txt", out), "mine");
     text_write(flow_text("%s/shared_silu_inplace.c.new", out), "mine too");
@@ -82,7 +50,7 @@ static void foreign_files_are_never_overwritten(void **state) {
     const char *out = flow_path("foreign"), *mine = flow_path("foreign/shared_silu_inplace.h");
     assert_int_equal(mkdir(out, 0777), 0);
     text_write(mine, "mine");
-    Said said = flow_run(corten_compile, options(out));
+    Said said = flow_run(corten_compile, example_options(out));
     assert_code(said, 3);
     assert_says(said.messages, "shared_silu_inplace.h: error: this file is not from an earlier");
     const char **left;
@@ -90,18 +58,18 @@ static void foreign_files_are_never_overwritten(void **state) {
     assert_string_equal(file_text(mine), "mine");
     unlink(mine);
     assert_int_equal(symlink("nowhere", mine), 0); /* leads to nothing, but is someone's */
-    said = flow_run(corten_compile, options(out));
+    said = flow_run(corten_compile, example_options(out));
     assert_code(said, 3);
     assert_says(said.messages, "shared_silu_inplace.h: error: this file is not from an earlier");
     unlink(mine);
     text_write(flow_text("%s/report.json", out), "{\"files\": 3}");
-    assert_code(flow_run(corten_compile, options(out)), 3);
+    assert_code(flow_run(corten_compile, example_options(out)), 3);
 }
 
 static void edited_report_removes_nothing_outside_of_its_folder(void **state) {
     (void)state;
     const char *out = flow_path("edited"), *mine = flow_path("precious"), *report;
-    assert_code(flow_run(corten_compile, options(out)), 0);
+    assert_code(flow_run(corten_compile, example_options(out)), 0);
     text_write(mine, "mine");
     report = flow_text("%s/report.json", out);
     json_t *json = json_load_file(report, 0, NULL), *files = json_object_get(json, "files");
@@ -109,18 +77,18 @@ static void edited_report_removes_nothing_outside_of_its_folder(void **state) {
     json_array_append_new(files, json_string(mine));
     assert_int_equal(json_dump_file(json, report, 0), 0);
     json_decref(json);
-    assert_code(flow_run(corten_compile, options(out)), 0);
+    assert_code(flow_run(corten_compile, example_options(out)), 0);
     assert_string_equal(file_text(mine), "mine");
 }
 
 static void failing_second_compile_leaves_the_first(void **state) {
     (void)state;
     const char *out = flow_path("kept_first");
-    CortenOptions o = options(out);
+    CortenOptions o = example_options(out);
     assert_code(flow_run(corten_compile, o), 0);
     o.ram = 10;
     assert_code(flow_run(corten_compile, o), 1);
-    assert_null(folders_differ(out, compiled()));
+    assert_null(folders_differ(out, example_compiled()));
 }
 
 static Said build(const char *out, const char *name) {
@@ -142,7 +110,7 @@ static void names_of_an_archive_stay_inside_of_comments(void **state) {
                   "  node \"%s\" %%y float32[4] %s = corten::copy(%%\"%s\") from [0]\n"
                   "  state \"%s\" %%\"%s\" %%y\n  output \"%s\" %%y\n}\n",
                   evil, evil, evil, evil, evil, grid, evil, evil, grid, evil, evil, evil, evil));
-    CortenOptions o = options(out);
+    CortenOptions o = example_options(out);
     o.model = text;
     o.from = "layout";
     o.calibrate_count = 0;
@@ -172,7 +140,7 @@ static void header_is_c_plus_plus_too(void **state) {
     (void)state;
     if (!flow_has("c++"))
         skip();
-    const char *out = compiled(), *source = flow_path("user.cpp");
+    const char *out = example_compiled(), *source = flow_path("user.cpp");
     text_write(source, "#include \"shared_silu_inplace.h\"\n"
                        "static uint8_t arena[SHARED_SILU_INPLACE_ARENA_BYTES];\n"
                        "int main() { shared_silu_inplace_t m;\n"
@@ -184,7 +152,7 @@ static void header_is_c_plus_plus_too(void **state) {
 
 static void init_macro_refuses_an_array_that_is_too_small(void **state) {
     (void)state;
-    const char *out = compiled(), *source = flow_path("small.c");
+    const char *out = example_compiled(), *source = flow_path("small.c");
     text_write(source,
                "#include \"shared_silu_inplace.h\"\n"
                "static _Alignas(16) uint8_t arena[SHARED_SILU_INPLACE_ARENA_BYTES - LESS];\n"
@@ -301,7 +269,7 @@ static void source_is_the_users_line_or_null(void **state) {
     (void)state;
     size_t i;
     json_t *node;
-    json_array_foreach(json_object_get(flow_report(compiled()), "nodes"), i, node)
+    json_array_foreach(json_object_get(flow_report(example_compiled()), "nodes"), i, node)
         assert_memory_equal(text_of(node, "source"), "model.py:", 9);
     json_t *report =
         flow_compiled("flow/image.pt2", "flow/image.npz", "cortex-m4", flow_path("im"));
@@ -324,7 +292,7 @@ static void constants_of_a_call_are_inputs_of_no_dtype(void **state) {
 static void report_command_shows_what_compile_showed(void **state) {
     (void)state;
     const char *out = flow_path("shown");
-    Said first = flow_run(corten_compile, options(out));
+    Said first = flow_run(corten_compile, example_options(out));
     Said again = flow_run(corten_report, (CortenOptions){.model = out});
     assert_code(again, 0);
     assert_string_equal(first.results, again.results);
@@ -338,16 +306,16 @@ static void report_command_shows_what_compile_showed(void **state) {
 
 static void folder_can_be_taken_up_from_another_folder(void **state) {
     (void)state;
-    Said said = flow_shell("cd %s && %s verify %s -i %s/%s", flow_path("."), CORTEN_EXE, compiled(),
-                           getcwd((char[4096]){0}, 4096), DATA);
+    Said said = flow_shell("cd %s && %s verify %s -i %s/%s", flow_path("."), CORTEN_EXE,
+                           example_compiled(), getcwd((char[4096]){0}, 4096), EXAMPLE_DATA);
     assert_code(said, 0);
 }
 
 static void another_archive_than_the_compiled_one_is_refused(void **state) {
     (void)state;
-    Said said = flow_run(
-        corten_verify,
-        (CortenOptions){.model = compiled(), .input = DATA, .archive = "pains/one_pixel.pt2"});
+    Said said = flow_run(corten_verify, (CortenOptions){.model = example_compiled(),
+                                                        .input = EXAMPLE_DATA,
+                                                        .archive = "pains/one_pixel.pt2"});
     assert_code(said, 3);
     assert_says(said.messages, "is not the one that was compiled");
 }
@@ -369,11 +337,11 @@ static void io_types_cross_the_boundary_as_asked(void **state) {
     static const char *const types[] = {"int8", "int16", "float"};
     static const char *const dtypes[] = {"int8", "int16", "float32"};
     static const char *const c_types[] = {"int8_t *", "int16_t *", "float *"};
-    double as_quantized = output_db(options(NULL), DATA);
+    double as_quantized = output_db(example_options(NULL), EXAMPLE_DATA);
     for (size_t i = 0; i < COUNT_OF(types); i++) {
-        CortenOptions o = options(NULL);
+        CortenOptions o = example_options(NULL);
         o.io = types[i];
-        assert_true(output_db(o, DATA) > as_quantized - 0.5);
+        assert_true(output_db(o, EXAMPLE_DATA) > as_quantized - 0.5);
         json_t *report = flow_report(flow_path("option"));
         for (int side = 0; side < 2; side++) {
             const json_t *b =
@@ -389,7 +357,7 @@ static void io_types_cross_the_boundary_as_asked(void **state) {
 static void output_of_several_parts_crosses_in_float_and_int16(void **state) {
     (void)state;
     const char *samples = "pains/boxes_and_scores.npz";
-    CortenOptions o = options(NULL);
+    CortenOptions o = example_options(NULL);
     o.model = "pains/boxes_and_scores.pt2";
     o.calibrate = &samples;
     o.io = "float";
@@ -406,11 +374,11 @@ static void output_of_several_parts_crosses_in_float_and_int16(void **state) {
 
 static void nhwc_boundary_needs_no_copies_and_gives_the_same_numbers(void **state) {
     (void)state;
-    CortenOptions o = options(NULL);
+    CortenOptions o = example_options(NULL);
     o.io_layout = "nhwc";
-    double db = output_db(o, DATA);
+    double db = output_db(o, EXAMPLE_DATA);
     o.io_layout = "nchw";
-    assert_true(output_db(o, DATA) == db);
+    assert_true(output_db(o, EXAMPLE_DATA) == db);
     o.io_layout = "nhwc";
     o.out = flow_path("nhwc");
     assert_code(flow_run(corten_compile, o), 0);
@@ -422,55 +390,55 @@ static void nhwc_boundary_needs_no_copies_and_gives_the_same_numbers(void **stat
 static void input_scale_is_taken_as_given(void **state) {
     (void)state;
     const char *fixed = "inputs_0=0.0625,3";
-    CortenOptions o = options(NULL);
+    CortenOptions o = example_options(NULL);
     o.input_scale = &fixed;
     o.input_scale_count = 1;
-    assert_true(output_db(o, DATA) > 25);
+    assert_true(output_db(o, EXAMPLE_DATA) > 25);
     const json_t *in =
         json_array_get(json_object_get(flow_report(flow_path("option")), "inputs"), 0);
     assert_true(json_real_value(json_object_get(in, "scale")) == 0.0625);
     assert_int_equal(json_integer_value(json_object_get(in, "zero_point")), 3);
     fixed = "x=0.0625,3";
-    refused(o, 2, "there is no input \"x\"");
-    refused(o, 2, "the inputs: inputs_0");
+    example_refused(o, 2, "there is no input \"x\"");
+    example_refused(o, 2, "the inputs: inputs_0");
     fixed = "inputs_0=0.0625";
-    refused(o, 2, "NAME=SCALE,ZP is needed");
+    example_refused(o, 2, "NAME=SCALE,ZP is needed");
     fixed = "inputs_0=0,3";
-    refused(o, 2, "a scale above 0");
+    example_refused(o, 2, "a scale above 0");
     fixed = "inputs_0=1,300";
-    refused(o, 2, "a zero point of -128..127");
+    example_refused(o, 2, "a zero point of -128..127");
 }
 
 static void precision_file_is_obeyed_or_refused(void **state) {
     (void)state;
     const char *file = flow_path("precision.txt");
-    CortenOptions o = options(NULL);
+    CortenOptions o = example_options(NULL);
     o.precision_file = file;
     text_write(file, "# all of it\n* = int8 # as ever\n");
-    assert_true(output_db(o, DATA) == output_db(options(NULL), DATA));
+    assert_true(output_db(o, EXAMPLE_DATA) == output_db(example_options(NULL), EXAMPLE_DATA));
     text_write(file, "\nconv2_d = int8\n");
     o.out = flow_path("unmatched");
     Said said = flow_run(corten_compile, o);
     assert_code(said, 0);
     assert_says(said.messages, "precision.txt:2: warning: no node and no module");
     text_write(file, "* int8\n");
-    refused(o, 3, "precision.txt:1: error: ");
+    example_refused(o, 3, "precision.txt:1: error: ");
     text_write(file, "\n* = int12\n");
-    refused(o, 2, "unknown precision \"int12\"");
+    example_refused(o, 2, "unknown precision \"int12\"");
 }
 
 /* ---- the command line ---------------------------------------------------------------------- */
 
 static void quiet_compile_says_nothing(void **state) {
     (void)state;
-    CortenOptions o = options(flow_path("quiet"));
+    CortenOptions o = example_options(flow_path("quiet"));
     o.quiet = true;
     Said said = flow_run(corten_compile, o);
     assert_code(said, 0);
     assert_string_equal(said.results, "");
     assert_string_equal(said.messages, "");
-    said =
-        flow_shell("%s compile nothing.pt2 -c %s -t cortex-m4 -o %s -q", CORTEN_EXE, DATA, o.out);
+    said = flow_shell("%s compile nothing.pt2 -c %s -t cortex-m4 -o %s -q", CORTEN_EXE,
+                      EXAMPLE_DATA, o.out);
     assert_code(said, 3);
     assert_says(said.messages, "nothing.pt2: error:");
 }
@@ -487,17 +455,18 @@ static void colours_need_a_terminal_and_no_no_color(void **state) {
 
 static void command_line_mistakes_are_exit_2(void **state) {
     (void)state;
-    static const char *const wrong[] = {"",
-                                        "compil x",
-                                        "compile",
-                                        "compile a b",
-                                        "compile " MODEL " --frobnicate",
-                                        "compile " MODEL " -t",
-                                        "compile " MODEL " --ram 1x -t cortex-m4",
-                                        "run " MODEL " -i " DATA " -o x.txt",
-                                        "run " MODEL " -i " DATA,
-                                        "run " MODEL " -i " DATA " -o x.npz --on moon",
-                                        "run " MODEL " -i " DATA " -o x.npz --on qemu"};
+    static const char *const wrong[] = {
+        "",
+        "compil x",
+        "compile",
+        "compile a b",
+        "compile " EXAMPLE_MODEL " --frobnicate",
+        "compile " EXAMPLE_MODEL " -t",
+        "compile " EXAMPLE_MODEL " --ram 1x -t cortex-m4",
+        "run " EXAMPLE_MODEL " -i " EXAMPLE_DATA " -o x.txt",
+        "run " EXAMPLE_MODEL " -i " EXAMPLE_DATA,
+        "run " EXAMPLE_MODEL " -i " EXAMPLE_DATA " -o x.npz --on moon",
+        "run " EXAMPLE_MODEL " -i " EXAMPLE_DATA " -o x.npz --on qemu"};
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         Said said = flow_shell("%s %s", CORTEN_EXE, wrong[i]);
         if (said.code != 2)
@@ -519,7 +488,7 @@ static void help_and_version_are_exit_0(void **state) {
 /* ---- passes as text ------------------------------------------------------------------------ */
 
 static const char *dumped(const char *model, const char *samples, const char *pass) {
-    CortenOptions o = options(NULL);
+    CortenOptions o = example_options(NULL);
     o.model = model;
     o.calibrate = &samples;
     o.dump = pass;
@@ -534,7 +503,7 @@ static const char *c_behind(const char *name, const char *samples, int pass) {
     const char *text = flow_path("%s.txt", name), *out = flow_path("cut");
     const char *from = pass_table[pass + 1].name;
     text_write(text, dumped(flow_text("pains/%s.pt2", name), samples, pass_table[pass].name));
-    CortenOptions o = options(out);
+    CortenOptions o = example_options(out);
     o.model = text;
     o.from = from;
     o.calibrate = &samples;
@@ -565,16 +534,16 @@ static void every_pass_can_go_through_text(void **state) {
 
 static void dump_alone_prints_and_dump_with_a_folder_goes_on(void **state) {
     (void)state;
-    CortenOptions o = options(NULL);
+    CortenOptions o = example_options(NULL);
     o.dump = "fuse";
     Said alone = flow_run(corten_compile, o);
     assert_code(alone, 0);
-    assert_string_equal(alone.results, dumped(MODEL, DATA, "fuse"));
+    assert_string_equal(alone.results, dumped(EXAMPLE_MODEL, EXAMPLE_DATA, "fuse"));
     o.out = flow_path("dumped");
     Said with = flow_run(corten_compile, o);
     assert_code(with, 0);
     assert_string_equal(with.results, alone.results);
-    assert_null(folders_differ(o.out, compiled()));
+    assert_null(folders_differ(o.out, example_compiled()));
     o.out = flow_path("stopped");
     o.stop_after = "fuse";
     assert_code(flow_run(corten_compile, o), 0);
@@ -584,27 +553,27 @@ static void dump_alone_prints_and_dump_with_a_folder_goes_on(void **state) {
 static void text_of_a_wrong_stage_is_refused(void **state) {
     (void)state;
     const char *text = flow_path("early.txt");
-    text_write(text, dumped(MODEL, DATA, "fold"));
-    CortenOptions o = options(NULL);
+    text_write(text, dumped(EXAMPLE_MODEL, EXAMPLE_DATA, "fold"));
+    CortenOptions o = example_options(NULL);
     o.model = text;
     o.from = "layout";
-    refused(o, 2, "pass 'layout' cannot start");
+    example_refused(o, 2, "pass 'layout' cannot start");
     o.from = NULL;
-    refused(o, 2, "--from");
+    example_refused(o, 2, "--from");
     o.from = "fuse";
     o.stop_after = "fold";
-    refused(o, 2, "nothing to run");
+    example_refused(o, 2, "nothing to run");
     text_write(text, "corten 1\ngraph broken quantized {\n  node\n");
     o.from = "layout";
     o.stop_after = NULL;
-    refused(o, 3, "early.txt:");
+    example_refused(o, 3, "early.txt:");
 }
 
 /* ---- inspect, verify ----------------------------------------------------------------------- */
 
 static void inspect_lists_writes_and_what_has_no_integer_form(void **state) {
     (void)state;
-    Said said = flow_run(corten_inspect, (CortenOptions){.model = MODEL});
+    Said said = flow_run(corten_inspect, (CortenOptions){.model = EXAMPLE_MODEL});
     assert_code(said, 0);
     assert_says(said.results, "4 nodes, 2 in-place writes");
     said = flow_run(corten_inspect, (CortenOptions){.model = "flow/several_faults.pt2"});
@@ -662,8 +631,8 @@ static void labels_go_with_the_first_output_that_has_scores(void **state) {
 
 static void missing_tools_are_exit_4(void **state) {
     (void)state;
-    Said said =
-        flow_shell("PATH=/nowhere %s verify %s -i %s --on qemu", CORTEN_EXE, compiled(), DATA);
+    Said said = flow_shell("PATH=/nowhere %s verify %s -i %s --on qemu", CORTEN_EXE,
+                           example_compiled(), EXAMPLE_DATA);
     assert_code(said, 4);
     assert_says(said.messages, "arm-none-eabi-gcc was not found; on Debian: apt-get install");
 }

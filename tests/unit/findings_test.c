@@ -1,6 +1,6 @@
 /* What a compile refuses, and with which exit code: bad archives, data, options and folders; models
  * without an integer form. All that is found is said at once, with the user's own line. */
-#include "flow/flow.h"
+#include "flow/example.h"
 
 #include "graph/graph.h"
 #include "passes/passes.h"
@@ -15,38 +15,6 @@
 
 #include <cmocka.h>
 
-#define MODEL "pains/shared_silu_inplace.pt2"
-#define DATA "pains/shared_silu_inplace.npz"
-
-static const char *const data = DATA;
-
-static CortenOptions options(const char *out) {
-    return (CortenOptions){.model = MODEL,
-                           .calibrate = &data,
-                           .calibrate_count = 1,
-                           .target = "cortex-m0plus",
-                           .out = out};
-}
-
-static const char *compiled(void) {
-    const char *out = flow_path("compiled");
-    if (!file_exists(out))
-        assert_code(flow_run(corten_compile, options(out)), 0);
-    return out;
-}
-
-/* A compile that must end with this code, say this, and write nothing. */
-static void refused(CortenOptions o, int code, const char *says) {
-    const char *out = flow_path("refused");
-    o.out = out;
-    Said said = flow_run(corten_compile, o);
-    assert_code(said, code);
-    assert_says(said.messages, says);
-    assert_says(said.messages, "error: ");
-    assert_string_equal(said.results, "");
-    assert_false(file_exists(out));
-}
-
 /* ---- bad input ----------------------------------------------------------------------------- */
 
 static void bad_archives_are_refused_and_nothing_is_written(void **state) {
@@ -56,7 +24,7 @@ static void bad_archives_are_refused_and_nothing_is_written(void **state) {
     for (int i = 0; i < count; i++) {
         if (!text_ends_with(name[i], ".pt2"))
             continue;
-        CortenOptions o = options(flow_path("bad"));
+        CortenOptions o = example_options(flow_path("bad"));
         o.model = flow_text("bad/%s", name[i]);
         Said said = flow_run(corten_compile, o);
         if ((said.code != 1 && said.code != 3) || file_exists(o.out) || !*said.messages)
@@ -68,110 +36,110 @@ static void bad_archives_are_refused_and_nothing_is_written(void **state) {
 
 static void missing_and_foreign_files_are_exit_3(void **state) {
     (void)state;
-    CortenOptions o = options(NULL);
+    CortenOptions o = example_options(NULL);
     o.model = "nothing.pt2";
-    refused(o, 3, "nothing.pt2: error: cannot read the file");
-    o.model = DATA;
-    refused(o, 3, "no models/model.json");
+    example_refused(o, 3, "nothing.pt2: error: cannot read the file");
+    o.model = EXAMPLE_DATA;
+    example_refused(o, 3, "no models/model.json");
     o.model = "CMakeLists.txt";
-    refused(o, 3, "CMakeLists.txt: error: ");
-    o = options(NULL);
+    example_refused(o, 3, "CMakeLists.txt: error: ");
+    o = example_options(NULL);
     o.calibrate = (const char *const[]){"nothing.npz"};
-    refused(o, 3, "nothing.npz: error: cannot read the file");
-    o.calibrate = (const char *const[]){MODEL};
-    refused(o, 3, "error: ");
+    example_refused(o, 3, "nothing.npz: error: cannot read the file");
+    o.calibrate = (const char *const[]){EXAMPLE_MODEL};
+    example_refused(o, 3, "error: ");
     o.calibrate = (const char *const[]){flow_path("empty_folder")};
     assert_int_equal(mkdir(o.calibrate[0], 0777), 0);
-    refused(o, 3, "no .npy, .npz or image in this folder");
-    o = options(NULL);
+    example_refused(o, 3, "no .npy, .npz or image in this folder");
+    o = example_options(NULL);
     o.precision_file = "nothing.txt";
-    refused(o, 3, "nothing.txt");
+    example_refused(o, 3, "nothing.txt");
 }
 
 static void calibration_of_the_wrong_shape_or_not_finite_is_exit_3(void **state) {
     (void)state;
     const char *bad = flow_path("bad.npy");
-    CortenOptions o = options(NULL);
+    CortenOptions o = example_options(NULL);
     o.calibrate = &bad;
     npy_write(flow_c(), bad, array_new(flow_c(), DT_F32, 4, (int64_t[]){2, 4, 16, 16}));
-    refused(o, 3, "array bad has shape [2, 4, 16, 16]; input 0 needs [1, 3, 16, 16]");
+    example_refused(o, 3, "array bad has shape [2, 4, 16, 16]; input 0 needs [1, 3, 16, 16]");
     Array *a = array_new(flow_c(), DT_F32, 4, (int64_t[]){2, 3, 16, 16});
     array_set(a, 7, NAN);
     npy_write(flow_c(), bad, a);
-    refused(o, 3, "array bad is not finite: element 7 is nan");
+    example_refused(o, 3, "array bad is not finite: element 7 is nan");
     array_set(a, 7, -INFINITY);
     npy_write(flow_c(), bad, a);
-    refused(o, 3, "element 7 is infinite");
+    example_refused(o, 3, "element 7 is infinite");
     npy_write(flow_c(), bad, array_new(flow_c(), DT_F32, 4, (int64_t[]){0, 3, 16, 16}));
-    refused(o, 3, "array bad holds no sample");
+    example_refused(o, 3, "array bad holds no sample");
 }
 
 static void float_archive_without_calibration_is_exit_1(void **state) {
     (void)state;
-    CortenOptions o = options(NULL);
+    CortenOptions o = example_options(NULL);
     o.calibrate_count = 0;
-    refused(o, 1, "no calibration data: give -c");
+    example_refused(o, 1, "no calibration data: give -c");
 }
 
 static void all_findings_of_a_model_are_reported_together(void **state) {
     (void)state;
     const char *samples = "flow/several_faults.npz";
-    CortenOptions o = options(NULL);
+    CortenOptions o = example_options(NULL);
     o.model = "flow/several_faults.pt2";
     o.calibrate = &samples;
-    refused(o, 1, "sort has no integer form");
-    refused(o, 1, "upsample_bicubic2d has no integer form");
-    refused(o, 1, "model.py:");
-    refused(o, 1, "torch.sort(x, 1)"); /* the user's own line */
+    example_refused(o, 1, "sort has no integer form");
+    example_refused(o, 1, "upsample_bicubic2d has no integer form");
+    example_refused(o, 1, "model.py:");
+    example_refused(o, 1, "torch.sort(x, 1)"); /* the user's own line */
 }
 
 static void wrong_options_are_exit_2_with_a_suggestion(void **state) {
     (void)state;
-    CortenOptions o = options(NULL);
+    CortenOptions o = example_options(NULL);
     o.target = "cortex-m5";
-    refused(o, 2, "unknown CPU \"cortex-m5\"; did you mean \"cortex-m");
+    example_refused(o, 2, "unknown CPU \"cortex-m5\"; did you mean \"cortex-m");
     o.target = NULL;
-    refused(o, 2, "no CPU: give -t");
-    o = options(NULL);
+    example_refused(o, 2, "no CPU: give -t");
+    o = example_options(NULL);
     o.isa = "mve";
-    refused(o, 2, "--isa mve: cortex-m0plus has v6m only");
-    o = options(NULL);
+    example_refused(o, 2, "--isa mve: cortex-m0plus has v6m only");
+    o = example_options(NULL);
     o.observer = "max";
     o.io = "int4";
     o.io_layout = "hwc";
     o.emit = "onnx";
     o.optimize = "all";
-    refused(o, 2, "one of: minmax, percentile, mse");
-    refused(o, 2, "one of: int8, int16, float"); /* all of them at once */
-    refused(o, 2, "one of: nchw, nhwc");
-    refused(o, 2, "unknown --emit \"onnx\"");
-    refused(o, 2, "one of: speed, size");
-    o = options(NULL);
+    example_refused(o, 2, "one of: minmax, percentile, mse");
+    example_refused(o, 2, "one of: int8, int16, float"); /* all of them at once */
+    example_refused(o, 2, "one of: nchw, nhwc");
+    example_refused(o, 2, "unknown --emit \"onnx\"");
+    example_refused(o, 2, "one of: speed, size");
+    o = example_options(NULL);
     o.mean = "0.5,x";
-    refused(o, 2, "--mean \"0.5,x\": numbers");
-    o = options(NULL);
+    example_refused(o, 2, "--mean \"0.5,x\": numbers");
+    o = example_options(NULL);
     o.stop_after = "fus";
-    refused(o, 2, "there is no pass 'fus'; did you mean 'fuse'?");
+    example_refused(o, 2, "there is no pass 'fus'; did you mean 'fuse'?");
 }
 
 static void what_cannot_be_given_is_refused_not_ignored(void **state) {
     (void)state;
-    CortenOptions o = options(NULL);
+    CortenOptions o = example_options(NULL);
     o.emit = "pte";
-    refused(o, 2, "unknown --emit \"pte\"");
+    example_refused(o, 2, "unknown --emit \"pte\"");
 }
 
 static void unwritable_folders_are_exit_3(void **state) {
     (void)state;
     const char *file = flow_path("a_file");
     text_write(file, "mine\n");
-    Said said = flow_run(corten_compile, options(file));
+    Said said = flow_run(corten_compile, example_options(file));
     assert_code(said, 3);
     assert_says(said.messages, "a file stands where the output folder should be");
     assert_string_equal(file_text(file), "mine\n");
-    assert_code(flow_run(corten_compile, options(flow_text("%s/below", file))), 3);
-    assert_code(flow_run(corten_compile, options("/proc/corten")), 3);
-    said = flow_run(corten_compile, options(NULL));
+    assert_code(flow_run(corten_compile, example_options(flow_text("%s/below", file))), 3);
+    assert_code(flow_run(corten_compile, example_options("/proc/corten")), 3);
+    said = flow_run(corten_compile, example_options(NULL));
     assert_code(said, 2);
     assert_says(said.messages, "no output folder: give -o DIR");
 }
@@ -182,35 +150,35 @@ static long long bytes_of(const json_t *report, const char *what) {
 
 static void memory_limits_refuse_with_numbers_and_names(void **state) {
     (void)state;
-    json_t *report = flow_report(compiled());
+    json_t *report = flow_report(example_compiled());
     long long arena = json_integer_value(json_object_get(report, "arena_bytes"));
     long long flash = bytes_of(report, "rodata") + bytes_of(report, "kernel_code") +
                       bytes_of(report, "model_code");
-    CortenOptions o = options(NULL);
+    CortenOptions o = example_options(NULL);
     o.ram = 100;
-    refused(o, 1, "bytes, 100 were allowed");
-    refused(o, 1, "ram (arena and state) needs ");
-    refused(o, 1, "largest there, in bytes: ");
-    o = options(flow_path("fits"));
+    example_refused(o, 1, "bytes, 100 were allowed");
+    example_refused(o, 1, "ram (arena and state) needs ");
+    example_refused(o, 1, "largest there, in bytes: ");
+    o = example_options(flow_path("fits"));
     o.ram = arena;
     o.flash = flash;
     assert_code(flow_run(corten_compile, o), 0);
     o.flash = flash - 1;
-    refused(o, 1,
-            flow_text("flash (constants and code) needs %lld bytes, %lld were allowed", flash,
-                      flash - 1));
-    refused(o, 1, "largest constants, in bytes: ");
+    example_refused(o, 1,
+                    flow_text("flash (constants and code) needs %lld bytes, %lld were allowed",
+                              flash, flash - 1));
+    example_refused(o, 1, "largest constants, in bytes: ");
 }
 
 /* ---- what a model must not have -------------------------------------------------------------- */
 
 /* Without data: what is wrong with the archive and that data is missing are said together. */
 static void refused_without_data(const char *name, const char *says) {
-    CortenOptions o = options(NULL);
+    CortenOptions o = example_options(NULL);
     o.model = flow_text("flow/findings/%s.pt2", name);
     o.calibrate_count = 0;
-    refused(o, 1, says);
-    refused(o, 1, "no calibration data: give -c");
+    example_refused(o, 1, says);
+    example_refused(o, 1, "no calibration data: give -c");
 }
 
 static void branch_has_the_users_line(void **state) {
@@ -233,22 +201,22 @@ static void attribute_without_integer_form_is_named_with_its_value(void **state)
 
 static void wrong_data_is_said_beside_faults_of_the_archive(void **state) {
     (void)state;
-    CortenOptions o = options(NULL);
+    CortenOptions o = example_options(NULL);
     o.model = "flow/findings/decomposition_of_a_matrix.pt2";
-    refused(o, 1, "aten.linalg_svd has no integer form");
-    refused(o, 1, "input 0 needs [3, 3]");
+    example_refused(o, 1, "aten.linalg_svd has no integer form");
+    example_refused(o, 1, "input 0 needs [3, 3]");
 }
 
 static void complex_numbers_are_named(void **state) {
     (void)state;
-    CortenOptions o = options(NULL);
+    CortenOptions o = example_options(NULL);
     o.model = "flow/findings/complex_input.pt2";
-    refused(o, 1, "dtype complex64 is not supported");
+    example_refused(o, 1, "dtype complex64 is not supported");
 }
 
 static void model_without_inputs_needs_no_data(void **state) {
     (void)state;
-    CortenOptions o = options(flow_path("no_inputs"));
+    CortenOptions o = example_options(flow_path("no_inputs"));
     o.model = "flow/findings/no_inputs.pt2";
     o.calibrate_count = 0;
     assert_code(flow_run(corten_compile, o), 0);
@@ -259,7 +227,7 @@ static void other_floats_than_float32_are_said_to_become_it(void **state) {
     static const char *const names[] = {"float64", "float16", "bfloat16"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         const char *samples = flow_text("flow/findings/%s.npz", names[i]);
-        CortenOptions o = options(flow_path("as_%s", names[i]));
+        CortenOptions o = example_options(flow_path("as_%s", names[i]));
         o.model = flow_text("flow/findings/%s.pt2", names[i]);
         o.calibrate = &samples;
         Said said = flow_run(corten_compile, o);
