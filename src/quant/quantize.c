@@ -470,6 +470,25 @@ static void choose_widths(Sets *s) {
     }
 }
 
+static bool becomes_wide(Sets *s, const Value *v) {
+    int root = set_root(s, v->id);
+    return s->wide[root] || (s->grid[root] && s->grid[root]->dtype == DT_I16);
+}
+
+/* The kernels that read or write 16 bits have no table in their store: there it is a call again. */
+static void part_wide_tables(Sets *s) {
+    for (Node *n = s->g->first; n; n = n->next) {
+        if (!n->fused || !node_is(n, "corten::table"))
+            continue;
+        Value *x = node_operand(n, 0);
+        bool wide = becomes_wide(s, x);
+        for (int k = 0, count = node_operand_count(x->def); k < count; k++)
+            wide |= (x->def->op->traits & OP_WIDE_IN) && becomes_wide(s, node_operand(x->def, k));
+        if (wide)
+            n->fused = x->unstored = false;
+    }
+}
+
 static bool is_wide(const Value *v) {
     return v->grid && v->grid->dtype == DT_I16;
 }
@@ -632,6 +651,7 @@ void pass_quantize(C *c, Graph *g, const Options *o) {
     sets_grow(&s);
     unite_rules(&s);
     choose_widths(&s);
+    part_wide_tables(&s);
     give_grids(&s);
     if (diag_error_count(c) == 0)
         match_widths(&s);
