@@ -43,7 +43,8 @@ static Fortune fortune_of(const Graph *g, int id) {
         if (!op->lower && !op->map && (!op->decompose || g->stage == STAGE_CORE))
             return (Fortune){"none", "none",
                              op->no_integer_form ? op->no_integer_form : "no integer form"};
-        f = (Fortune){form_of(op), numeric_of(n), NULL};
+        if (!text_equal(f.becomes, "kernel") || !(op->traits & OP_MOVES_DATA))
+            f = (Fortune){form_of(op), numeric_of(n), NULL}; /* a kernel says more than movement */
     }
     return f;
 }

@@ -148,6 +148,14 @@ static void operators_are_counted(void **state) {
     json_decref(root);
 }
 
+/* Batch first: the recurrence's kernel between two transpositions. */
+static void a_kernel_between_movements_is_a_kernel(void **state) {
+    (void)state;
+    json_t *root = inspected("op/gru.input/batch_first.pt2", NULL, 0);
+    assert_string_equal(text(node(root, "gru"), "becomes"), "kernel");
+    json_decref(root);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(needs_are_what_a_compile_reports),
@@ -157,6 +165,7 @@ int main(void) {
         cmocka_unit_test(nodes_without_integer_form_are_estimated_in_float),
         cmocka_unit_test(wrong_cpu_is_exit_2),
         cmocka_unit_test(operators_are_counted),
+        cmocka_unit_test(a_kernel_between_movements_is_a_kernel),
     };
     flow_begin();
     return cmocka_run_group_tests(tests, NULL, NULL);
