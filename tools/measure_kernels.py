@@ -8,8 +8,9 @@ when there is no arm-none-eabi-gcc or it is not the one that the table names.
 
 A function's bytes are those of its sections under -ffunction-sections -fdata-sections (.text with
 its literals and tables, .rodata), rounded up to words; its stack is its own frame as -fstack-usage
-says, or what its assembly pushes, and whom it calls is what its relocations name. Functions that the
-compiler supplies (libgcc, memcpy) are measured from its libraries.
+says, or what its assembly pushes, and whom it calls is what its relocations name. A function whose
+address it takes is called by whom it hands that to, below frames of its own callees: the deepest such
+chain is added to its frame. Functions that the compiler supplies (libgcc, memcpy) are measured from its libraries.
 """
 import concurrent.futures
 import difflib
@@ -50,15 +51,18 @@ def section_table(path):
 
 
 def relocations(path):
-    """what each section refers to"""
-    refers, section = {}, None
+    """what each section refers to, and what of that by an address rather than by a branch"""
+    refers, addresses, section = {}, {}, None
     for line in run("arm-none-eabi-objdump", "-r", path).splitlines():
         if line.startswith("RELOCATION RECORDS FOR"):
             section = line.split("[")[1].split("]")[0]
         word = line.split()
         if section and len(word) == 3 and word[1].startswith("R_ARM"):
-            refers.setdefault(section, set()).add(re.split(r"[+-]0x", word[2])[0])
-    return refers
+            target = re.split(r"[+-]0x", word[2])[0]
+            refers.setdefault(section, set()).add(target)
+            if not re.search("CALL|JUMP", word[1]):
+                addresses.setdefault(section, set()).add(target)
+    return refers, addresses
 
 
 def symbols(path):
@@ -76,7 +80,8 @@ class Object:
 
     def __init__(self, source, path):
         self.source = source
-        self.size, self.refers, self.at = section_table(path), relocations(path), symbols(path)
+        self.size, self.at = section_table(path), symbols(path)
+        self.refers, self.addresses = relocations(path)
         self.stack = {}
         usage = path.with_suffix(".su")
         for line in usage.read_text().splitlines() if usage.exists() else []:
@@ -88,12 +93,12 @@ class Object:
             self.stack[name] = max(self.stack.get(name, 0), bytes_)
 
     def functions(self):
-        """(name, bytes, stack, names of what it calls) of each function's section"""
+        """(name, bytes, stack, names of what it calls, and of what it takes the address of)"""
         for name, section in sorted(self.at.items()):
             shared = name.startswith("ctn_") and section == ".rodata." + name # constants of several files
             if section != ".text." + name and not shared:
                 continue
-            bytes_, calls, todo, seen = 0, set(), [section], set()
+            bytes_, calls, taken, todo, seen = 0, set(), set(), [section], set()
             while todo: # the constants that are its own come with it
                 part = todo.pop()
                 if part in seen:
@@ -104,12 +109,17 @@ class Object:
                     where = self.at.get(target, target if target in self.size else None)
                     if where is None:
                         calls.add(target)
+                        if target in self.addresses.get(part, ()):
+                            taken.add(target)
                     elif where.startswith(".text."):
                         calls.add(where[len(".text."):])
+                        if target in self.addresses.get(part, ()):
+                            taken.add(where[len(".text."):])
                     else:
                         todo.append(where)
             calls.discard(name)
-            yield name, bytes_, self.stack.get(name, 0), calls
+            taken.discard(name)
+            yield name, bytes_, self.stack.get(name, 0), calls, taken
 
 
 def compile_one(job):
@@ -124,16 +134,25 @@ def level_rows(flags, work):
     jobs = [(s, flags, work / (s.stem + ".o")) for s in sources]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         objects = [Object(name, path) for name, path in pool.map(compile_one, jobs)]
-    rows, alias = {}, {} # assembly may have several entries in one function's section
+    full, alias = {}, {} # assembly may have several entries in one function's section
     for o in objects:
         alias.update({name: section[len(".text."):] for name, section in o.at.items()
                       if name.startswith("ctn_") and section.startswith(".text.")})
     for o in objects:
         own = {name for name, *_ in o.functions()}
         rename = lambda n: n if n.startswith("ctn_") or n not in own else f"{o.source}:{n}"
-        for name, bytes_, stack, calls in o.functions():
-            rows[rename(name)] = (bytes_, stack, sorted({rename(alias.get(c, c)) for c in calls}))
-    return rows
+        for name, bytes_, stack, calls, taken in o.functions():
+            full[rename(name)] = (bytes_, stack, *({rename(alias.get(c, c)) for c in x} for x in (calls, taken)))
+    return {name: (bytes_, stack + max((deepest(full, t) for t in taken), default=0), sorted(calls))
+            for name, (bytes_, stack, calls, taken) in full.items()}
+
+
+def deepest(full, name):
+    """Stack of a function and of the deepest chain that it calls."""
+    if name not in full:
+        return 0
+    _, stack, calls, taken = full[name]
+    return stack + max((deepest(full, t) for t in calls | taken), default=0)
 
 
 def pushed(listing):
@@ -218,7 +237,8 @@ def table():
 
 
 def entries(text):
-    """Rows and names of tables, however they are laid out in lines."""
+    """Rows and names of tables, however they are laid out in lines; long strings may be in parts."""
+    text = re.sub(r'"\s+"', "", text)
     return [" ".join(row.split()) for row in re.findall(r'\w+\[\]|\{\s*"[^}]*\}', text)]
 
 

@@ -130,12 +130,28 @@ int tosa_rescale_by(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t
     return tosa_rescale(t, tensor, type, in_zero, out_zero, 1, &multiplier, &shift);
 }
 
+static int tensor_named(const Tosa *t, const char *name) {
+    for (int i = 0; i < t->p.tensor_count; i++)
+        if (strcmp(t->p.tensor[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
 /* What people know a tensor by, unless another one has that name. */
 static void rename_tensor(Tosa *t, int tensor, const char *name) {
-    bool taken = !name;
-    for (int i = 0; i < t->p.tensor_count && !taken; i++)
-        taken = i != tensor && strcmp(t->p.tensor[i].name, name) == 0;
-    if (!taken)
+    if (tensor_named(t, name) < 0)
+        t->p.tensor[tensor].name = name;
+}
+
+/* Inputs and outputs have the names that report.json gives them: an inner tensor yields its own. */
+static void rename_boundary(Tosa *t, int tensor, const char *name) {
+    int holder = name ? tensor_named(t, name) : -1;
+    for (int i = 0; i < t->p.input_count; i++)
+        if (holder == t->p.input[i])
+            return;
+    if (holder >= 0)
+        t->p.tensor[holder].name = c_format(t->c, "t%d", holder);
+    if (name)
         t->p.tensor[tensor].name = name;
 }
 
@@ -218,7 +234,7 @@ static void write_inputs(Tosa *t) {
         TosaDims dims = tosa_dims_of(v);
         t->of_value[v->id] = tensor_new(t, v->name, type_of(t, v), &dims);
         t->p.input[t->p.input_count++] = t->of_value[v->id];
-        rename_tensor(t, t->of_value[v->id], g->input_name ? g->input_name[i] : NULL);
+        rename_boundary(t, t->of_value[v->id], g->input_name ? g->input_name[i] : NULL);
     }
 }
 
@@ -237,7 +253,7 @@ static int own_tensor(Tosa *t, int tensor) {
 static void write_output(Tosa *t, int i) {
     int tensor = own_tensor(t, tosa_value(t, t->g->output[i].u.value));
     t->p.output[t->p.output_count++] = tensor;
-    rename_tensor(t, tensor, t->g->output_name ? t->g->output_name[i] : NULL);
+    rename_boundary(t, tensor, t->g->output_name ? t->g->output_name[i] : NULL);
 }
 
 static void write_outputs(Tosa *t) {

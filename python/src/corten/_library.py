@@ -94,6 +94,7 @@ class _Fields:
     def __init__(self, answer: Answer, options: Mapping[str, Any]) -> None:
         self.handle = ffi.new_handle(answer)
         self.kept: list[Any] = [self.handle]
+        self.lent: list[Any] = []
         self.struct = ffi.new("CortenOptions *")
         self.struct.user = self.handle
         self.struct.result = lib.corten_py_result
@@ -110,6 +111,19 @@ class _Fields:
         self.kept.append(value)
         return value
 
+    def lend(self, value: Any) -> Any:
+        """The bytes of a buffer, until ``release``."""
+        pointer = ffi.from_buffer(value)
+        self.lent.append(pointer)
+        return self.keep(pointer)
+
+    def release(self) -> None:
+        """Gives back what is lent: a collector that met it in a cycle could clear the owner first."""
+        for pointer in self.lent:
+            ffi.release(pointer)
+        self.lent.clear()
+        self.kept.clear()
+
     def text(self, value: str | os.PathLike[str]) -> Any:
         return self.keep(ffi.new("char[]", os.fsencode(value)))
 
@@ -121,7 +135,7 @@ class _Fields:
             setattr(self.struct, name, self.keep(ffi.new("char *[]", [self.text(v) for v in value])))
             setattr(self.struct, f"{name}_count", len(value))
         elif name == "archive_data":
-            self.struct.archive_data = self.keep(ffi.from_buffer(value))
+            self.struct.archive_data = self.lend(value)
             self.struct.archive_bytes = len(value)
         elif name == "labels_data":
             self.struct.labels_data = self.keep(ffi.new("CortenArray *"))
@@ -137,7 +151,7 @@ class _Fields:
         out.rank = value.ndim
         out.dim = self.keep(ffi.new("int64_t[]", list(value.shape)))
         self.keep(value)
-        out.data = self.keep(ffi.from_buffer(value.data.cast("B") if value.size else b""))
+        out.data = self.lend(value if value.size else b"")
 
     def sets(self, sets: Sequence[Arrays]) -> Any:
         out = self.keep(ffi.new("CortenArrays[]", max(len(sets), 1)))
@@ -165,7 +179,11 @@ def call(function: str, progress: Progress | None = None, **options: Any) -> Ans
     """``corten_<function>`` with options by the names of CortenOptions; raises what it reports."""
     answer = Answer(progress)
     fields = _Fields(answer, options)
-    return _finish(getattr(lib, f"corten_{function}")(fields.struct), answer)
+    try:
+        code = getattr(lib, f"corten_{function}")(fields.struct)
+    finally:
+        fields.release()
+    return _finish(code, answer)
 
 
 class Model:
@@ -175,13 +193,21 @@ class Model:
         answer = Answer()
         fields = _Fields(answer, {"model": folder, **options})
         pointer = ffi.new("CortenModel **")
-        _finish(lib.corten_model_load(fields.struct, pointer), answer)
+        try:
+            code = lib.corten_model_load(fields.struct, pointer)
+        finally:
+            fields.release()
+        _finish(code, answer)
         self._pointer = ffi.gc(pointer[0], lib.corten_model_free)
 
     def run(self, progress: Progress | None = None, **options: Any) -> Answer:
         answer = Answer(progress)
         fields = _Fields(answer, options)
-        return _finish(lib.corten_model_run(self._pointer, fields.struct), answer)
+        try:
+            code = lib.corten_model_run(self._pointer, fields.struct)
+        finally:
+            fields.release()
+        return _finish(code, answer)
 
     def reset(self) -> None:
         lib.corten_model_reset(self._pointer)
