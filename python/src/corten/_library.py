@@ -112,12 +112,15 @@ class _Fields:
         return value
 
     def lend(self, value: Any) -> Any:
-        """The bytes of a buffer, until ``release``."""
+        """The bytes of a buffer, until the fields are left."""
         pointer = ffi.from_buffer(value)
         self.lent.append(pointer)
         return self.keep(pointer)
 
-    def release(self) -> None:
+    def __enter__(self) -> _Fields:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
         """Gives back what is lent: a collector that met it in a cycle could clear the owner first."""
         for pointer in self.lent:
             ffi.release(pointer)
@@ -178,11 +181,8 @@ def _finish(code: int, answer: Answer) -> Answer:
 def call(function: str, progress: Progress | None = None, **options: Any) -> Answer:
     """``corten_<function>`` with options by the names of CortenOptions; raises what it reports."""
     answer = Answer(progress)
-    fields = _Fields(answer, options)
-    try:
+    with _Fields(answer, options) as fields:
         code = getattr(lib, f"corten_{function}")(fields.struct)
-    finally:
-        fields.release()
     return _finish(code, answer)
 
 
@@ -191,22 +191,16 @@ class Model:
 
     def __init__(self, folder: Path, **options: Any) -> None:
         answer = Answer()
-        fields = _Fields(answer, {"model": folder, **options})
         pointer = ffi.new("CortenModel **")
-        try:
+        with _Fields(answer, {"model": folder, **options}) as fields:
             code = lib.corten_model_load(fields.struct, pointer)
-        finally:
-            fields.release()
         _finish(code, answer)
         self._pointer = ffi.gc(pointer[0], lib.corten_model_free)
 
     def run(self, progress: Progress | None = None, **options: Any) -> Answer:
         answer = Answer(progress)
-        fields = _Fields(answer, options)
-        try:
+        with _Fields(answer, options) as fields:
             code = lib.corten_model_run(self._pointer, fields.struct)
-        finally:
-            fields.release()
         return _finish(code, answer)
 
     def reset(self) -> None:
