@@ -1,6 +1,8 @@
 /* Every fixture under tests/op against torch's own outputs: the archive is imported, brought to
  * core operators (functionalize .. decompose) and evaluated in float. Floats agree within 1e-4 of
  * the largest reference magnitude plus 1e-5, integers and bools exactly, NaN with NaN. */
+#include "flow/fixture.h"
+
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
@@ -20,16 +22,6 @@ typedef struct {
     const char *archive, *arrays;
     char why[400]; /* first difference; "" when equal */
 } Fixture;
-
-static Array *array_named(C *c, const ArrayList *list, const char *prefix, int index) {
-    const char *name = c_format(c, "%s%d", prefix, index);
-    for (int i = 0; i < list->count; i++) {
-        if (text_equal(list->item[i].name, name)) {
-            return list->item[i].array;
-        }
-    }
-    return NULL;
-}
 
 static double largest_magnitude(const Array *a) {
     double most = 0;
@@ -81,7 +73,7 @@ static void inputs_set(C *c, Graph *g, Env *e, const ArrayList *arrays) {
         if (g->input[i].kind != ARG_VALUE) {
             continue;
         }
-        Array *in = array_named(c, arrays, "in", i);
+        Array *in = fixture_array(c, arrays, "in", i);
         if (!in) {
             fatal(c, DIAG_INPUT, NULL, "no array in%d", i);
         }
@@ -92,7 +84,7 @@ static void inputs_set(C *c, Graph *g, Env *e, const ArrayList *arrays) {
 static void outputs_compare(C *c, Fixture *f, Graph *g, Env *e, const ArrayList *arrays) {
     int found = 0;
     for (int k = 0; k < g->output_count && !f->why[0]; k++) {
-        Array *want = array_named(c, arrays, "out", k);
+        Array *want = fixture_array(c, arrays, "out", k);
         const Arg *out = &g->output[k];
         found += want != NULL;
         if (!want) {

@@ -1,5 +1,7 @@
 /* What stays float: the functions of runtime/float32.h against libm in double, every fixture wholly
  * in float against torch, and models of which some nodes have no integer form. */
+#include "flow/fixture.h"
+
 #include "float32.h"
 
 #include <dirent.h>
@@ -152,21 +154,6 @@ typedef struct {
     char why[400];
 } Fixture;
 
-static Array *array_named(C *c, const ArrayList *list, const char *prefix, int index) {
-    const char *name = c_format(c, "%s%d", prefix, index);
-    for (int i = 0; i < list->count; i++)
-        if (text_equal(list->item[i].name, name))
-            return list->item[i].array;
-    return NULL;
-}
-
-static bool all_finite(const Array *a) {
-    for (int64_t i = 0; i < array_count(a); i++)
-        if (!isfinite(array_get(a, i)))
-            return false;
-    return true;
-}
-
 static void pipeline(C *c, Graph *g, const Options *options, const char *stop_after) {
     PipelineControl control = {.stop_after = stop_after};
     pipeline_run(c, g, options, &control);
@@ -198,9 +185,9 @@ static void fixture_run(C *c, void *user) {
     Array **got = NEW_ARRAY(c, Array *, g->output_count + 1);
     Array **want = NEW_ARRAY(c, Array *, g->output_count + 1);
     for (int i = 0; i < g->input_count; i++)
-        in[i] = array_named(c, &arrays, "in", i);
+        in[i] = fixture_array(c, &arrays, "in", i);
     for (int i = 0; i < arrays.count; i++)
-        f->skipped |= !all_finite(arrays.item[i].array);
+        f->skipped |= !fixture_is_finite(arrays.item[i].array);
     if (f->skipped)
         return;
     const Cpu *cpu = cpu_find("cortex-m4");

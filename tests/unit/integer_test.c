@@ -2,6 +2,8 @@
  * the float model on the same, rounded inputs: within one step of the correctly rounded result, or,
  * where inner values and weights are rounded too, at least 30 dB. An operator without an integer
  * form must be refused with a message that says so. */
+#include "flow/fixture.h"
+
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
@@ -37,21 +39,6 @@ typedef struct {
 typedef struct {
     int total, refused, failed;
 } Counts;
-
-static Array *array_named(C *c, const ArrayList *list, const char *prefix, int index) {
-    const char *name = c_format(c, "%s%d", prefix, index);
-    for (int i = 0; i < list->count; i++)
-        if (text_equal(list->item[i].name, name))
-            return list->item[i].array;
-    return NULL;
-}
-
-static bool all_finite(const Array *a) {
-    for (int64_t i = 0; i < array_count(a); i++)
-        if (!isfinite(array_get(a, i)))
-            return false;
-    return true;
-}
 
 static const Array *all_real(C *c, const Array *like, const Grid *grid, int32_t q) {
     Array *a = array_new(c, grid->dtype, like->rank, like->dim);
@@ -122,9 +109,9 @@ static void fixture_run(C *c, void *user) {
     Array **got = NEW_ARRAY(c, Array *, g->output_count + 1);
     Array **want = NEW_ARRAY(c, Array *, g->output_count + 1);
     for (int i = 0; i < g->input_count; i++)
-        in[i] = array_named(c, &arrays, "in", i);
+        in[i] = fixture_array(c, &arrays, "in", i);
     for (int i = 0; i < arrays.count; i++) /* outputs too */
-        f->skipped |= !all_finite(arrays.item[i].array);
+        f->skipped |= !fixture_is_finite(arrays.item[i].array);
     if (f->skipped)
         return;
     const Cpu *cpu = cpu_find("cortex-m55");

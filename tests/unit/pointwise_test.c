@@ -2,6 +2,8 @@
  * inputs as calibration data and run in the simulator. Against the float model on the inputs as
  * the chip sees them (quantized), the result is off by at most half a step of its grid for a single
  * kernel or table, a step for operators taken apart in two; integers and bools are equal. */
+#include "flow/fixture.h"
+
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
@@ -25,13 +27,6 @@ typedef struct {
     double worst; /* steps of the output's grid; plain numbers: of 1 */
     int kernels;  /* calls made */
 } Outcome;
-
-static Array *array_named(const ArrayList *list, const char *name) {
-    for (int i = 0; i < list->count; i++)
-        if (text_equal(list->item[i].name, name))
-            return list->item[i].array;
-    return NULL;
-}
 
 static const Grid *input_grid(const Graph *g, int k) {
     return g->input[k].kind == ARG_VALUE ? g->input[k].u.value->grid : NULL;
@@ -81,7 +76,7 @@ static void fixture_run(C *c, void *user) {
     Array *input[MAX_ARRAYS] = {0}, *want[MAX_ARRAYS] = {0}, *got[MAX_ARRAYS] = {0};
     assert_true(g->input_count <= MAX_ARRAYS && g->output_count == 1);
     for (int k = 0; k < g->input_count; k++)
-        input[k] = array_named(&arrays, c_format(c, "in%d", k));
+        input[k] = fixture_array(c, &arrays, "in", k);
     Array **sample = input;
     Options options = {.cpu = cpu_find("cortex-m55"),
                        .isa = "mve",
