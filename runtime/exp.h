@@ -5,7 +5,7 @@
 
 #include "fix.h"
 
-/* a * b / 2^31, rounded half away from zero. Saturates for INT32_MIN squared. */
+/* a * b / 2^31, rounded half up. Saturates for INT32_MIN squared. */
 static inline int32_t ctn_mul_q31(int32_t a, int32_t b) {
     if (a == INT32_MIN && b == INT32_MIN)
         return INT32_MAX;

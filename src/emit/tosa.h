@@ -36,6 +36,13 @@ int tosa_rescale(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t ou
 int tosa_rescale_by(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t out_zero,
                     double factor);
 
+/* 2^left times (q - zero_point), in 32 bits. */
+int tosa_widened(Tosa *t, int tensor, int32_t zero_point, int left);
+int tosa_pair(Tosa *t, TosaKind kind, int a, int b, const TosaDims *dims); /* of 32 bits */
+/* The tensor's dims with ones in front, for operators that want equal ranks. */
+int tosa_ranked(Tosa *t, int tensor, int rank);
+int tosa_number_like(Tosa *t, int tensor, int32_t value); /* one of 32 bits, of tensor's rank */
+
 /* The tensor of a value, in the order of its memory or in another. */
 int tosa_value(Tosa *t, const Value *v);
 int tosa_value_in(Tosa *t, const Value *v, const int8_t *order);
@@ -51,6 +58,7 @@ int tosa_image_back(Tosa *t, const Node *n, int tensor);
 
 bool tosa_movement(Tosa *t, Node *n);
 bool tosa_cat(Tosa *t, Node *n);
+bool tosa_softmax(Tosa *t, Node *n);
 /* Writes n, whose operands are written; false: it has no form here. */
 bool tosa_node(Tosa *t, Node *n);
 

@@ -104,6 +104,10 @@ Attribute attribute(Builder &b, const TosaOperator &o, const TosaTensor &out) {
         return none(b, file::Attribute_LogicalLeftShift);
     case TOSA_MATMUL:
         return none(b, file::Attribute_MatMul);
+    case TOSA_MAXIMUM:
+        return {file::Attribute_MaximumOp, file::CreateNan(b, file::NanMode_PROPAGATE).Union()};
+    case TOSA_MINIMUM:
+        return {file::Attribute_MinimumOp, file::CreateNan(b, file::NanMode_PROPAGATE).Union()};
     case TOSA_MAX_POOL2D:
         return max_pool(b, o.a);
     case TOSA_MUL:

@@ -10,22 +10,25 @@ bool tosa_int8(const Value *v) {
     return v && v->grid && value_storage(v) == DT_I8 && v->grid->bits == 8;
 }
 
-/* Scaling that keeps the number: 2^30 * 2^(1 - 31). */
-static int widened(Tosa *t, int tensor, int32_t zero_point) {
-    int32_t multiplier = 1 << 30, shift = 1;
+/* 2^30 * 2^(1 - 31) keeps the number. */
+int tosa_widened(Tosa *t, int tensor, int32_t zero_point, int left) {
+    int32_t multiplier = 1 << 30, shift = left + 1;
     return tosa_rescale(t, tensor, TOSA_INT32, zero_point, 0, 1, &multiplier, &shift);
 }
 
-static int pair(Tosa *t, TosaKind kind, int a, int b, const TosaDims *dims) {
+int tosa_pair(Tosa *t, TosaKind kind, int a, int b, const TosaDims *dims) {
     return tosa_add(t, kind, NULL, 2, (int[]){a, b}, TOSA_INT32, dims);
 }
 
-/* The tensor's dims with ones in front, for operators that want equal ranks. */
-static int ranked(Tosa *t, int tensor, int rank) {
+int tosa_ranked(Tosa *t, int tensor, int rank) {
     TosaDims own = tosa_dims(t, tensor), dims = {rank, {0}};
     for (int d = 0; d < rank; d++)
         dims.dim[d] = d < rank - own.rank ? 1 : own.dim[d - (rank - own.rank)];
     return tosa_reshape(t, tensor, &dims);
+}
+
+int tosa_number_like(Tosa *t, int tensor, int32_t value) {
+    return tosa_ranked(t, tosa_number(t, TOSA_INT32, value), tosa_dims(t, tensor).rank);
 }
 
 /* ---- convolutions and linear layers -------------------------------------------------------- */
@@ -288,12 +291,11 @@ static int stored(Tosa *t, const Node *n, int tensor, double factor, int32_t mos
 
 /* (q - zero_point) * 2^20, negated if the factor is, then on the common scale. */
 static int addend(Tosa *t, const Node *n, int k, double factor) {
-    int32_t multiplier = 1 << 30, shift = ADD_SHIFT + 1;
-    int wide = tosa_rescale(t, operand(t, n, k), TOSA_INT32, value_zero_point(node_operand(n, k)),
-                            0, 1, &multiplier, &shift);
+    int wide = tosa_widened(t, operand(t, n, k), value_zero_point(node_operand(n, k)), ADD_SHIFT);
     TosaDims dims = tosa_dims(t, wide);
     if (factor < 0)
-        wide = pair(t, TOSA_SUB, ranked(t, tosa_number(t, TOSA_INT32, 0), dims.rank), wide, &dims);
+        wide = tosa_pair(t, TOSA_SUB, tosa_ranked(t, tosa_number(t, TOSA_INT32, 0), dims.rank),
+                         wide, &dims);
     return tosa_rescale_by(t, wide, TOSA_INT32, 0, 0, fabs(factor));
 }
 
@@ -305,7 +307,8 @@ static bool write_sum(Tosa *t, Node *n, double factor_a, double factor_b) {
     double b = factor_b * value_scale(node_operand(n, 1));
     double common = 2 * fmax(fabs(a), fabs(b));
     TosaDims dims = tosa_dims_of(n->out[0]);
-    int sum = pair(t, TOSA_ADD, addend(t, n, 0, a / common), addend(t, n, 1, b / common), &dims);
+    int sum =
+        tosa_pair(t, TOSA_ADD, addend(t, n, 0, a / common), addend(t, n, 1, b / common), &dims);
     double factor = ldexp(common / value_scale(n->out[0]), -ADD_SHIFT);
     tosa_store(t, n, stored(t, n, sum, factor, 1));
     return true;
@@ -324,8 +327,9 @@ static bool write_mul(Tosa *t, Node *n) {
         return false;
     const Value *a = node_operand(n, 0), *b = node_operand(n, 1), *y = n->out[0];
     TosaDims dims = tosa_dims_of(y);
-    int in[] = {widened(t, operand(t, n, 0), value_zero_point(a)),
-                widened(t, operand(t, n, 1), value_zero_point(b)), tosa_number(t, TOSA_INT8, 0)};
+    int in[] = {tosa_widened(t, operand(t, n, 0), value_zero_point(a), 0),
+                tosa_widened(t, operand(t, n, 1), value_zero_point(b), 0),
+                tosa_number(t, TOSA_INT8, 0)};
     int product = tosa_add(t, TOSA_MUL, NULL, 3, in, TOSA_INT32, &dims);
     double factor = value_scale(a) * value_scale(b) / value_scale(y);
     tosa_store(t, n, stored(t, n, product, factor, 15));
@@ -455,8 +459,8 @@ static bool write_reduce_sum(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
     if (!tosa_int8(x) || !tosa_int8(y))
         return false;
-    int sum = reduced(t, n, TOSA_REDUCE_SUM, widened(t, tosa_value(t, x), value_zero_point(x)),
-                      TOSA_INT32);
+    int sum = reduced(t, n, TOSA_REDUCE_SUM,
+                      tosa_widened(t, tosa_value(t, x), value_zero_point(x), 0), TOSA_INT32);
     double factor = node_double(n, "factor") * value_scale(x) / value_scale(y);
     sum = tosa_rescale_by(t, sum, TOSA_INT8, 0, value_zero_point(y), factor);
     tosa_store(t, n, reduced_back(t, n, sum));
@@ -469,78 +473,6 @@ static bool write_reduce_max(Tosa *t, Node *n) {
         return false;
     int most = reduced(t, n, TOSA_REDUCE_MAX, tosa_value(t, x), TOSA_INT8);
     tosa_store(t, n, reduced_back(t, n, most));
-    return true;
-}
-
-/* ---- softmax ------------------------------------------------------------------------------- */
-
-enum { SOFTMAX_ROW = 4096, QUOTIENT_BITS = 20 };
-
-/* Entry k of a table of 16 bits at f(k): the index has seven bits of fraction, the result seven
- * more than its entries, which are taken off. */
-static int looked_up(Tosa *t, int index, const int16_t entry[513]) {
-    TosaDims dims = tosa_dims(t, index);
-    int in[] = {index, tosa_const(t, TOSA_INT16, &(TosaDims){1, {513}}, entry)};
-    int fine = tosa_add(t, TOSA_TABLE, NULL, 2, in, TOSA_INT32, &dims);
-    return tosa_rescale_by(t, fine, TOSA_INT32, 0, 0, 1.0 / 128);
-}
-
-static int number_like(Tosa *t, int tensor, int32_t value) {
-    return ranked(t, tosa_number(t, TOSA_INT32, value), tosa_dims(t, tensor).rank);
-}
-
-/* e^(beta * scale * (q - max)) of each value, in 15 bits. */
-static int powers(Tosa *t, const Node *n, int tensor, const TosaAttributes *along) {
-    TosaDims dims = tosa_dims(t, tensor), single = dims;
-    single.dim[along->axis] = 1;
-    int most = tosa_add(t, TOSA_REDUCE_MAX, along, 1, &tensor, TOSA_INT8, &single);
-    int below = pair(t, TOSA_SUB, widened(t, tensor, 0), widened(t, most, 0), &dims);
-    int16_t entry[513];
-    for (int i = 0; i < 513; i++) {
-        double scale = value_scale(node_operand(n, 0)) * node_double(n, "beta");
-        entry[i] = (int16_t)round(INT16_MAX * exp(scale * (i < 256 ? i - 256 : 0)));
-    }
-    return looked_up(t, tosa_rescale_by(t, below, TOSA_INT16, 0, 0, 128), entry);
-}
-
-/* Of sums from 2^14 to 2^30: shifted to 2^30 * (1 + u), 1 / (1 + u) in 15 bits; *left is the shift.
- * What is looked up is 2^15 * 2^(30 - left) / sum. */
-static int reciprocals(Tosa *t, int sum, int *left) {
-    TosaDims dims = tosa_dims(t, sum);
-    int zeros = tosa_add(t, TOSA_CLZ, NULL, 1, &sum, TOSA_INT32, &dims);
-    *left = pair(t, TOSA_SUB, zeros, number_like(t, sum, 1), &dims);
-    int shifted = pair(t, TOSA_LOGICAL_LEFT_SHIFT, sum, *left, &dims);
-    int centred = pair(t, TOSA_SUB, shifted, number_like(t, sum, 3 << 29), &dims);
-    int16_t entry[513];
-    for (int i = 0; i < 513; i++)
-        entry[i] = (int16_t)round(fmin(INT16_MAX, 32768.0 / (1 + i / 512.0)));
-    return looked_up(t, tosa_rescale_by(t, centred, TOSA_INT16, 0, 0, ldexp(1, -14)), entry);
-}
-
-/* Powers by their sum, in 20 bits: the product of a power and a reciprocal, 30 bits, is shifted to
- * the right by 45 - 20 - left, which is 9 to 22. The kernels have fixed-point powers and a
- * reciprocal with other roundings; results are within a step of theirs. */
-static bool write_softmax(Tosa *t, Node *n) {
-    const Value *x = node_operand(n, 0), *y = n->out[0];
-    int dim = dim_wrap(t->c, n, node_int(n, "dim"), x->type.rank);
-    if (!tosa_int8(x) || !tosa_int8(y) || node_has(n, "mask") || x->type.dim[dim] > SOFTMAX_ROW)
-        return false;
-    TosaAttributes along = {0};
-    for (int p = 0; p < y->type.rank; p++)
-        along.axis = y->order[p] == dim ? p : along.axis;
-    int power = powers(t, n, tosa_value_in(t, x, y->order), &along);
-    TosaDims dims = tosa_dims(t, power), single = dims;
-    single.dim[along.axis] = 1;
-    int sum = tosa_add(t, TOSA_REDUCE_SUM, &along, 1, &power, TOSA_INT32, &single);
-    int left, reciprocal = reciprocals(t, sum, &left);
-    int in[] = {power, reciprocal, tosa_number(t, TOSA_INT8, 0)};
-    int product = tosa_add(t, TOSA_MUL, NULL, 3, in, TOSA_INT32, &dims);
-    int right = pair(t, TOSA_SUB, number_like(t, sum, 45 - QUOTIENT_BITS), left, &single);
-    int quotient = tosa_add(t, TOSA_ARITHMETIC_RIGHT_SHIFT, &(TosaAttributes){.round = true}, 2,
-                            (int[]){product, right}, TOSA_INT32, &dims);
-    tosa_store(t, n,
-               tosa_rescale_by(t, quotient, TOSA_INT8, 0, value_zero_point(y),
-                               ldexp(1, -QUOTIENT_BITS) / value_scale(y)));
     return true;
 }
 
@@ -562,8 +494,8 @@ static const struct {
     {"corten::max_pool2d", write_max_pool},
     {"corten::reduce_max", write_reduce_max},
     {"corten::reduce_sum", write_reduce_sum},
-    {"corten::softmax", write_softmax},
-    {"corten::softmax_scaled", write_softmax},
+    {"corten::softmax", tosa_softmax},
+    {"corten::softmax_scaled", tosa_softmax},
     {"corten::table", write_table},
 };
 

@@ -69,6 +69,10 @@ bool movement_refuse(C *c, const Node *n, const char *format, ...)
 /* The output sizes and scale factors (0: not given) of the last `dims` dims of an upsample row. */
 bool upsample_sizes(C *c, const Node *n, int dims, int64_t *size, double *scale);
 
+/* gemmlowp's scaling of softmax's differences to Q5.26, and the least difference that is worth
+ * anything (softmax.c). */
+void softmax_scaling(double scale, int32_t *multiplier, int32_t *shift, int32_t *diff_min);
+
 /* out[m][n] = a[m][k] * b[k][n] + beta * out, row-major with leading dims, by BLAS on one thread.
  */
 void float_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float *a,

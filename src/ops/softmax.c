@@ -203,8 +203,7 @@ static void log_softmax_decompose(C *c, Graph *g, Node *n) {
 
 /* ---- lowering ------------------------------------------------------------------------------- */
 
-/* gemmlowp's scaling of differences to Q5.26, and the least difference that is worth anything. */
-static void softmax_scaling(double scale, int32_t *multiplier, int32_t *shift, int32_t *diff_min) {
+void softmax_scaling(double scale, int32_t *multiplier, int32_t *shift, int32_t *diff_min) {
     double real = fmin(scale * (1 << 26), 2147483647.0);
     multiplier_from(real, multiplier, shift);
     if (*shift < 0) { /* a scale below 2^-26: all values are alike */

@@ -21,5 +21,6 @@ done
 "$venv/bin/python" "$source/tests/tosa/check.py" "$corten" "$model" 2 $cases
 shared=$source/../shared/models
 [ -d "$shared" ] || exit 0
-"$venv/bin/python" "$source/tests/tosa/check.py" "$corten" "$model" 4 "$shared/ds_cnn=1" \
-    "$shared/resnet8=1" "$shared/mobilenet_v1_025=1" "$shared/deep_autoencoder"
+"$venv/bin/python" "$source/tests/tosa/check.py" "$corten" "$model" 4 "$shared/ds_cnn" \
+    "$shared/resnet8" "$shared/mobilenet_v1_025" "$shared/deep_autoencoder"
+"$venv/bin/python" "$source/tests/tosa/check.py" "$corten" "$model" 1 "$shared/yolo11n_320"

@@ -1,0 +1,120 @@
+/* Softmax in TOSA, in the integers of runtime/softmax_s8.c and masked_softmax_s8.c: MUL with a
+ * shift of 31 is their product, and each exponential, a function of one byte, comes from four
+ * TABLEs, for an Ethos-U55 looks up bytes only. */
+#include "emit/tosa.h"
+#include "exp.h"
+#include "ops/ops.h"
+
+#include <math.h>
+
+enum { SUM_BITS = 12, PROBABILITY_BITS = 24, PLAIN_ROW = 512, ROW_LIMIT = 4096 };
+
+static int product(Tosa *t, int a, int b, int shift, const TosaDims *dims) {
+    int in[] = {a, b, tosa_number(t, TOSA_INT8, shift)};
+    return tosa_add(t, TOSA_MUL, NULL, 3, in, TOSA_INT32, dims);
+}
+
+static int shifted_right(Tosa *t, int a, int bits, const TosaDims *dims) {
+    return tosa_add(t, TOSA_ARITHMETIC_RIGHT_SHIFT, &(TosaAttributes){.round = true}, 2,
+                    (int[]){a, bits}, TOSA_INT32, dims);
+}
+
+/* Of distances -255..0 to the row's maximum, entry 255 for 0. */
+static void exponentials(const Node *n, int32_t entry[256]) {
+    int32_t multiplier, shift, least;
+    softmax_scaling(node_double(n, "beta") * value_scale(node_operand(n, 0)), &multiplier, &shift,
+                    &least);
+    for (int32_t i = 0; i < 256; i++)
+        entry[i] =
+            i - 255 < least
+                ? 0
+                : ctn_exp_negative(ctn_mul_q31((i - 255) * (int32_t)(1 << shift), multiplier));
+}
+
+/* One of the four digits, -128..127, of the exponentials less 2^30: the one worth 256^place, times
+ * 2^left. */
+static int digit(Tosa *t, int index, const int32_t entry[256], int place, int left) {
+    int8_t byte[256];
+    for (int i = 0; i < 256; i++) {
+        int64_t rest = (int64_t)entry[i] - (1 << 30);
+        for (int k = 0; k < place; k++)
+            rest = (rest - (int8_t)rest) >> 8;
+        byte[i] = (int8_t)rest;
+    }
+    return tosa_widened(t, tosa_lookup(t, index, byte), 0, left);
+}
+
+/* RESCALE multiplies a byte by no more than 2^22: the upper two digits get there by a shift. */
+static int looked_up(Tosa *t, int index, const int32_t entry[256]) {
+    TosaDims dims = tosa_dims(t, index);
+    int low =
+        tosa_pair(t, TOSA_ADD, digit(t, index, entry, 1, 8), digit(t, index, entry, 0, 0), &dims);
+    int high =
+        tosa_pair(t, TOSA_ADD, digit(t, index, entry, 3, 8), digit(t, index, entry, 2, 0), &dims);
+    high = tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, high, tosa_number_like(t, high, 16), &dims);
+    int sum = tosa_pair(t, TOSA_ADD, high, low, &dims);
+    return tosa_pair(t, TOSA_ADD, sum, tosa_number_like(t, sum, 1 << 30), &dims);
+}
+
+/* ctn_exp_negative of each value's distance to the row's maximum. */
+static int powers(Tosa *t, const Node *n, int tensor, const TosaAttributes *along) {
+    TosaDims dims = tosa_dims(t, tensor), single = dims;
+    single.dim[along->axis] = 1;
+    int most = tosa_add(t, TOSA_REDUCE_MAX, along, 1, &tensor, TOSA_INT8, &single);
+    int below =
+        tosa_pair(t, TOSA_SUB, tosa_widened(t, tensor, 0, 0), tosa_widened(t, most, 0, 0), &dims);
+    int index = tosa_rescale_by(t, below, TOSA_INT8, 0, 127, 1);
+    int32_t entry[256];
+    exponentials(n, entry);
+    return looked_up(t, index, entry);
+}
+
+/* ctn_reciprocal_one_plus: `half`, 2^30 .. 2^31 - 1, is half of its denominator. Its last shift
+ * saturates one number alone, 2^30. */
+static int reciprocal(Tosa *t, int half) {
+    TosaDims dims = tosa_dims(t, half);
+    int slope = product(t, half, tosa_number_like(t, half, -1010580540), 31, &dims);
+    int r = tosa_pair(t, TOSA_ADD, slope, tosa_number_like(t, half, 1515870810), &dims);
+    for (int step = 0; step < 3; step++) {
+        int error = tosa_pair(t, TOSA_SUB, tosa_number_like(t, half, 1 << 29),
+                              product(t, half, r, 31, &dims), &dims);
+        int more = tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, product(t, r, error, 31, &dims),
+                             tosa_number_like(t, half, 2), &dims);
+        r = tosa_pair(t, TOSA_ADD, r, more, &dims);
+    }
+    int most = tosa_number_like(t, half, (1 << 30) - 1);
+    return tosa_pair(t, TOSA_ADD, r, tosa_pair(t, TOSA_MINIMUM, r, most, &dims), &dims);
+}
+
+/* Probabilities in 8 bits, or 24 where the output has a grid of its own. */
+static int probabilities(Tosa *t, int power, const TosaAttributes *along, int bits) {
+    TosaDims dims = tosa_dims(t, power), single = dims;
+    single.dim[along->axis] = 1;
+    int addend = shifted_right(t, power, tosa_number_like(t, power, SUM_BITS), &dims);
+    int sum = tosa_add(t, TOSA_REDUCE_SUM, along, 1, &addend, TOSA_INT32, &single);
+    int zeros = tosa_add(t, TOSA_CLZ, NULL, 1, &sum, TOSA_INT32, &single); /* 1 to 12 */
+    int left = tosa_pair(t, TOSA_SUB, zeros, tosa_number_like(t, sum, 1), &single);
+    int scale = reciprocal(t, tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, sum, left, &single));
+    int right =
+        tosa_pair(t, TOSA_SUB, tosa_number_like(t, sum, SUM_BITS + 31 - bits), zeros, &single);
+    return shifted_right(t, product(t, scale, power, 31, &dims), right, &dims);
+}
+
+/* Shifts to the right are below 32: of sums below 2^28 with a result of 8 bits. */
+bool tosa_softmax(Tosa *t, Node *n) {
+    const Value *x = node_operand(n, 0), *y = n->out[0];
+    int dim = dim_wrap(t->c, n, node_int(n, "dim"), x->type.rank);
+    if (!tosa_int8(x) || !tosa_int8(y) || node_has(n, "mask"))
+        return false;
+    bool plain = value_scale(y) == 1.0 / 256 && value_zero_point(y) == -128;
+    if (x->type.dim[dim] >= (plain ? PLAIN_ROW : ROW_LIMIT))
+        return false;
+    TosaAttributes along = {0};
+    for (int p = 0; p < y->type.rank; p++)
+        along.axis = y->order[p] == dim ? p : along.axis;
+    int power = powers(t, n, tosa_value_in(t, x, y->order), &along);
+    int p = probabilities(t, power, &along, plain ? 8 : PROBABILITY_BITS);
+    double factor = plain ? 1 : ldexp(1, -PROBABILITY_BITS) / value_scale(y);
+    tosa_store(t, n, tosa_rescale_by(t, p, TOSA_INT8, 0, value_zero_point(y), factor));
+    return true;
+}
