@@ -236,6 +236,15 @@ Value *node_value(Graph *g, Node *before, const char *schema_name, int arg_count
     return node_new(g, before, schema_name, arg_count, arg)->out[0];
 }
 
+Value *channels_scaled(Graph *g, Node *before, Value *x, Array *scale, Array *offset) {
+    C *c = g->c;
+    int64_t one[2] = {1, 1}, none[4] = {0};
+    return node_value(g, before, "corten::conv2d",
+                      ARGS(arg_value(x), arg_value(value_constant(g, "scale", scale)),
+                           arg_value(value_constant(g, "offset", offset)), arg_ints(c, 2, one),
+                           arg_ints(c, 4, none), arg_ints(c, 2, one), arg_int(scale->dim[0])));
+}
+
 void rewrite_begin(C *c, const Node *n) {
     c->origins = c_memdup(c, &n->origins, sizeof n->origins);
     c->loc = n->loc;

@@ -313,6 +313,9 @@ void rewrite_end(C *c);
 Node *node_new(Graph *g, Node *before, const char *schema_name, int arg_count, const Arg *arg);
 Value *node_value(Graph *g, Node *before, const char *schema_name, int arg_count,
                   const Arg *arg); /* its first output */
+/* x * scale[k] + offset[k] for each channel k of x, which is of rank 3 or 4: a depthwise
+ * convolution of size one. scale is [channels, 1, ...] of that rank. */
+Value *channels_scaled(Graph *g, Node *before, Value *x, Array *scale, Array *offset);
 #define ARGS(...)                                                                                  \
     (int)(sizeof((Arg[]){__VA_ARGS__}) / sizeof(Arg)), (Arg[]) {                                   \
         __VA_ARGS__                                                                                \

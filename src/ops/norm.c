@@ -67,10 +67,7 @@ static Value *scale_channels(C *c, Graph *g, Node *n, const BatchNorm *b) {
     }
     bool fits = t->rank == 3 || t->rank == 4;
     Value *x = fits ? b->x : MAKE("aten::reshape", arg_value(b->x), arg_ints(c, 3, flat));
-    int64_t one[2] = {1, 1}, none[4] = {0};
-    Value *y = MAKE("corten::conv2d", arg_value(x), arg_value(value_constant(g, "scale", w)),
-                    arg_value(value_constant(g, "offset", o)), arg_ints(c, 2, one),
-                    arg_ints(c, 4, none), arg_ints(c, 2, one), arg_int(b->channels));
+    Value *y = channels_scaled(g, n, x, w, o);
     return fits ? y : MAKE("aten::reshape", arg_value(y), arg_ints(c, t->rank, t->dim));
 }
 

@@ -284,10 +284,9 @@ static bool fold_node(C *c, Graph *g, Node *n) {
     return fold_identity(g, n) || fold_constant(c, g, n) || fold_into_weights(c, g, n);
 }
 
-void pass_fold(C *c, Graph *g, const Options *o) {
-    (void)o;
+/* Each round but the last removes a node or takes a pad from a convolution. */
+static void fold_all(C *c, Graph *g) {
     bool changed = true;
-    /* each round but the last removes a node or takes a pad from a convolution */
     while (changed) {
         changed = false;
         graph_index(g);
@@ -300,5 +299,20 @@ void pass_fold(C *c, Graph *g, const Options *o) {
         }
         changed |= graph_sweep(g) > 0;
     }
+}
+
+static bool convolve_first_map(C *c, Graph *g) {
+    for (Node *n = g->first; n; n = n->next)
+        if (map_to_convolution(c, g, n))
+            return true;
+    return false;
+}
+
+void pass_fold(C *c, Graph *g, const Options *o) {
+    (void)o;
+    fold_all(c, g);
+    /* Maps per channel that went nowhere, one by one: the next may go into the last. */
+    while (g->stage == STAGE_CORE && convolve_first_map(c, g))
+        fold_all(c, g);
     graph_index(g);
 }

@@ -116,6 +116,21 @@ void states_pair(C *c, Graph *g, int count, const char *const *pairs);
 bool pointwise_numbers(const Graph *g, const Node *n, const Value *x, int64_t element, double *in,
                        int *x_slot);
 bool pointwise_is_affine(const Node *n, double *in, int slot, double *scale, double *shift);
+/* n as a map of the one operand that varies: x * scale[k] + shift[k], k the index along an axis. */
+typedef struct {
+    Value *x;
+    int64_t channels;
+    double *scale, *shift;
+    bool varies; /* scale or shift, with k */
+} ChannelMap;
+Value *map_operand(const Graph *g, const Node *n); /* NULL: n is no map of floats */
+bool channel_map_of(C *c, const Graph *g, const Node *n, int axis, ChannelMap *m);
+/* Takes such a map in front of the weights of n into them; false if there is none that may go. */
+bool fold_map_ahead(C *c, Graph *g, Node *n);
+/* Makes n, such a map with numbers that vary, a convolution of size one. */
+bool map_to_convolution(C *c, Graph *g, Node *n);
+/* The weights of n become these numbers, and its bias unless that is NULL. */
+void node_set_weights(C *c, Graph *g, Node *n, Array *weight, Array *bias);
 /* Takes n into the weights before or behind it; false if it does not go there. */
 bool fold_into_weights(C *c, Graph *g, Node *n);
 /* Makes x, if weights compute it for one reader only, scale * x + shift instead (scale > 0). */

@@ -1,6 +1,6 @@
 /* What goes into constant weights: affine maps by constants that follow a convolution or linear
- * (batch norms above all), and zero padding in front of a convolution. The value between must have
- * no other reader and no pinned grid. */
+ * (batch norms above all) or stand in front of it (affine.c), and zero padding in front of a
+ * convolution. The value between must have no other reader and no pinned grid. */
 #include "passes/passes.h"
 
 #include <math.h>
@@ -80,12 +80,10 @@ static void set_constant(Graph *g, Arg *arg, const char *name, Array *a) {
     }
 }
 
-static void set_bias(C *c, Graph *g, const Weighted *w, const double *shift, Array *b) {
-    bool needed = w->node->arg[w->bias].kind == ARG_VALUE;
-    for (int64_t k = 0; k < w->channels && !needed; k++)
-        needed = shift[k] != 0;
-    if (needed)
-        set_constant(g, &w->node->arg[w->bias], c_format(c, "%s_bias", w->node->name), b);
+void node_set_weights(C *c, Graph *g, Node *n, Array *weight, Array *bias) {
+    set_constant(g, &n->arg[arg_index(n, "weight")], "weight", weight);
+    if (bias)
+        set_constant(g, &n->arg[arg_index(n, "bias")], c_format(c, "%s_bias", n->name), bias);
 }
 
 /* weight[c] *= scale[c]; bias[c] = bias[c] * scale[c] + shift[c]. */
@@ -100,8 +98,10 @@ static void weighted_apply(C *c, Graph *g, const Weighted *w, const double *scal
     Array *b = array_new(c, DT_F32, 1, &w->channels);
     for (int64_t k = 0; k < w->channels; k++)
         array_set(b, k, (bias ? array_get(bias->constant, k) * scale[k] : 0) + shift[k]);
-    set_constant(g, &w->node->arg[w->weight], "weight", a);
-    set_bias(c, g, w, shift, b);
+    bool needed = bias != NULL;
+    for (int64_t k = 0; k < w->channels && !needed; k++)
+        needed = shift[k] != 0;
+    node_set_weights(c, g, w->node, a, needed ? b : NULL);
 }
 
 static void weighted_absorb(Graph *g, const Weighted *w, Node *n) {
@@ -169,46 +169,14 @@ static bool fold_batch_norm(C *c, Graph *g, Node *n) {
     return true;
 }
 
-/* Do the constants of n vary along the channels of x at most? */
-static bool constants_per_channel(const Graph *g, const Node *n, const Value *x, int axis) {
-    int count = node_operand_count(n);
-    for (int k = 0; k < count; k++) {
-        const Value *v = node_operand(n, k);
-        if (v == x)
-            continue;
-        if (!value_is_fixed(g, v))
-            return false;
-        for (int d = 0; d < v->type.rank; d++) {
-            int at = x->type.rank - v->type.rank + d;
-            if (v->type.dim[d] != 1 && (at != axis || v->type.dim[d] != x->type.dim[axis]))
-                return false;
-        }
-    }
-    return true;
-}
-
 /* Multiplications and additions by constants behind a convolution or linear. */
 static bool fold_affine(C *c, Graph *g, Node *n) {
-    if (!n->op->map || n->out_count != 1 || !dtype_is_float(n->out[0]->type.dtype))
-        return false;
     Weighted w;
-    Value *x = NULL;
-    int count = node_operand_count(n);
-    for (int k = 0; k < count && !x; k++)
-        if (!value_is_fixed(g, node_operand(n, k)))
-            x = node_operand(n, k);
-    if (!x || !weighted_find(g, x, false, &w) || !type_equal(&x->type, &n->out[0]->type) ||
-        !constants_per_channel(g, n, x, w.axis))
+    ChannelMap m;
+    Value *x = map_operand(g, n);
+    if (!x || !weighted_find(g, x, false, &w) || !channel_map_of(c, g, n, w.axis, &m))
         return false;
-    double *scale = NEW_ARRAY(c, double, w.channels), *shift = NEW_ARRAY(c, double, w.channels);
-    for (int64_t k = 0; k < w.channels; k++) {
-        double in[MAP_OPERANDS];
-        int slot;
-        if (!pointwise_numbers(g, n, x, k, in, &slot) ||
-            !pointwise_is_affine(n, in, slot, &scale[k], &shift[k]))
-            return false;
-    }
-    weighted_apply(c, g, &w, scale, shift);
+    weighted_apply(c, g, &w, m.scale, m.shift);
     weighted_absorb(g, &w, n);
     return true;
 }
@@ -256,7 +224,8 @@ static bool fold_padding(C *c, Graph *g, Node *n) {
 }
 
 bool fold_into_weights(C *c, Graph *g, Node *n) {
-    return fold_batch_norm(c, g, n) || fold_affine(c, g, n) || fold_padding(c, g, n);
+    return fold_batch_norm(c, g, n) || fold_affine(c, g, n) || fold_padding(c, g, n) ||
+           fold_map_ahead(c, g, n);
 }
 
 /* ---- one affine map for all channels, grids kept ----------------------------------------- */
