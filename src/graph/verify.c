@@ -285,6 +285,45 @@ static void check_calls(const Check *k) {
     }
 }
 
+static bool has_field(const Call *call, const char *name) {
+    const Kernel *kernel = kernel_at(call->kernel);
+    for (int i = 0; i < kernel->field_count; i++)
+        if (strcmp(kernel->field[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_given(const Call *call, const char *name) {
+    const Kernel *kernel = kernel_at(call->kernel);
+    for (int i = 0; i < call->ref_count; i++)
+        for (int f = 0; f < kernel->field_count; f++)
+            if (kernel->field[f].offset == call->ref[i].field_offset &&
+                strcmp(kernel->field[f].name, name) == 0)
+                return true;
+    return false;
+}
+
+/* A fused table is given to a call of the node before it; a fused clamp needs a kernel that has
+ * bounds, or a table in their place. */
+static bool applies(const Call *call, const Node *epilogue) {
+    if (is_given(call, "table"))
+        return true;
+    return !node_is(epilogue, "corten::table") && has_field(call, "clamp_min");
+}
+
+static void check_fused(const Check *k) {
+    for (const Node *n = k->g->first; n; n = n->next) {
+        const Node *epilogue = node_epilogue(n);
+        if (!epilogue || type_count(&epilogue->out[0]->type) == 0)
+            continue;
+        bool applied = false;
+        for (const Call *call = k->g->first_call; call && !applied; call = call->next)
+            applied = call->node == n && applies(call, epilogue);
+        if (!applied)
+            broken(k, n, "no call of it applies %s", epilogue->name);
+    }
+}
+
 static bool is_planned(const Buffer *b) {
     return b->last_call >= 0 && b->first_call <= b->last_call && b->bytes > 0;
 }
@@ -354,6 +393,7 @@ static const struct {
     {"float values have grids or are kept", STAGE_QUANTIZED, check_all_quantized},
     {"what is read is computed", STAGE_LOWERED, check_placed},
     {"calls are complete", STAGE_LOWERED, check_calls},
+    {"what is fused is applied", STAGE_LOWERED, check_fused},
     {"buffers lie in their regions", STAGE_PLANNED, check_regions},
     {"what lives at once shares no memory", STAGE_PLANNED, check_overlaps},
 };

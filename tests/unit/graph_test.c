@@ -620,6 +620,10 @@ static void break_reference(Graph *g) {
 static void break_constant_write(Graph *g) {
     g->first_call->ref[2].writes = true;
 }
+static void break_fused(Graph *g) {
+    g->last->fused = true;
+    call_absent(g->first_call, &((CtnTableS8Args *)g->first_call->args)->table);
+}
 static void break_region(Graph *g) {
     g->arena_bytes = 16;
 }
@@ -641,6 +645,7 @@ static const struct {
     {break_variant, "calls are complete"},
     {break_reference, "calls are complete"},
     {break_constant_write, "calls are complete"},
+    {break_fused, "what is fused is applied"},
     {break_region, "buffers lie in their regions"},
     {break_align, "buffers lie in their regions"},
     {break_field, "buffers lie in their regions"},
