@@ -170,6 +170,12 @@ void call_out(Call *call, uint32_t *field, Value *v) {
     call_out_at(call, field, v, 0);
 }
 
+bool buffer_follows(const Buffer *out, int64_t out_at, int64_t in_at) {
+    if (out->over_upward)
+        return out_at + out->bytes >= in_at + out->over->bytes + out->over_distance;
+    return out_at + out->over_distance <= in_at;
+}
+
 Buffer *call_const(Call *call, uint32_t *field, const char *what, DType element, const void *data,
                    int64_t bytes, int align) {
     Graph *g = call->graph;

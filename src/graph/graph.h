@@ -503,9 +503,14 @@ struct Buffer {
     int64_t offset;
     int first_call, last_call; /* lifetime, filled by plan */
     Buffer *over;          /* a buffer that this one may overwrite while it is still read: then */
-    int64_t over_distance; /* offset + over_distance <= over->offset */
-    bool is_ring;          /* holds a few rows of its value at a time (strips) */
+    int64_t over_distance; /* buffer_follows */
+    bool over_upward;
+    bool is_ring; /* holds a few rows of its value at a time (strips) */
 };
+
+/* May `out` lie at out_at while out->over, which it overwrites, lies at in_at and is still read?
+ * Yes if it begins so far below it or, upward, ends so far above it. */
+bool buffer_follows(const Buffer *out, int64_t out_at, int64_t in_at);
 
 typedef struct {      /* a CtnRef field of the args that points into a buffer */
     int field_offset; /* byte offset in args */

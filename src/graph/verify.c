@@ -367,8 +367,8 @@ static void check_overlaps(const Check *k) {
             bool live = a->region == CTN_STATE || a->region == CTN_INPUTS ||
                         (a->first_call <= b->last_call && b->first_call <= a->last_call);
             bool shared = a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
-            bool taken_over = (a->over == b && a->offset + a->over_distance <= b->offset) ||
-                              (b->over == a && b->offset + b->over_distance <= a->offset);
+            bool taken_over = (a->over == b && buffer_follows(a, a->offset, b->offset)) ||
+                              (b->over == a && buffer_follows(b, b->offset, a->offset));
             bool by_turns = a->kind == BUFFER_SCRATCH && b->kind == BUFFER_SCRATCH;
             if (live && shared && !taken_over && !by_turns)
                 broken(k, NULL, "%s and %s share memory and live at once", a->name, b->name);

@@ -14,7 +14,7 @@ static bool meet(const Slot *a, const Slot *b) {
 
 /* Bytes that out and the operand it overwrites need together. */
 static int64_t shared_bytes(const Slot *out, const Slot *in) {
-    int64_t with = out->distance + in->bytes;
+    int64_t with = out->buffer->over_distance + in->bytes;
     return with > out->bytes ? with : out->bytes;
 }
 
@@ -50,9 +50,13 @@ void arena_bound(Plan *p) {
     }
 }
 
+static bool is_over(const Plan *p, const Slot *out, const Slot *in) {
+    return out->over >= 0 && &p->slot[out->over] == in;
+}
+
 /* May both lie where they are, although they live at the same time? */
 static bool follows(const Plan *p, const Slot *out, int64_t out_at, const Slot *in, int64_t in_at) {
-    return out->over >= 0 && &p->slot[out->over] == in && out_at + out->distance <= in_at;
+    return is_over(p, out, in) && buffer_follows(out->buffer, out_at, in_at);
 }
 
 /* s at `at` shares a byte with one of its neighbours that it must not share. */
@@ -64,6 +68,21 @@ static bool clashes(const Plan *p, const Slot *s, int64_t at, Slot *const *near,
             return true;
     }
     return false;
+}
+
+/* An output as near to its input as it may lie, and an input to its output. */
+static int64_t place_out(const Slot *out, const Slot *in) {
+    int64_t distance = out->buffer->over_distance;
+    return out->buffer->over_upward
+               ? align_up(in->offset + in->bytes + distance - out->bytes, out->align)
+               : (in->offset - distance) / out->align * out->align;
+}
+
+static int64_t place_in(const Slot *in, const Slot *out) {
+    int64_t distance = out->buffer->over_distance;
+    return out->buffer->over_upward
+               ? (out->offset + out->bytes - distance - in->bytes) / in->align * in->align
+               : align_up(out->offset + distance, in->align);
 }
 
 /* The lowest address for s among 0 and those that touch one of the slots placed before it
@@ -79,10 +98,10 @@ static int64_t lowest_fit(Plan *p, const int *order, int count, const Slot *s) {
     for (int i = 0; i < near; i++) {
         const Slot *o = p->near[i];
         int64_t at[3] = {align_up(o->offset + o->bytes, s->align), -1, -1};
-        if (s->over >= 0 && &p->slot[s->over] == o)
-            at[1] = (o->offset - s->distance) / s->align * s->align;
-        if (o->over >= 0 && &p->slot[o->over] == s)
-            at[2] = align_up(o->offset + o->distance, s->align);
+        if (is_over(p, s, o))
+            at[1] = place_out(s, o);
+        if (is_over(p, o, s))
+            at[2] = place_in(s, o);
         for (int k = 0; k < 3; k++)
             if (at[k] >= 0 && at[k] < best && !clashes(p, s, at[k], p->near, near))
                 best = at[k];
@@ -176,6 +195,39 @@ static int64_t improve(Plan *p, int *order, int64_t top) {
     return place_all(p, order);
 }
 
+/* What must be placed before slot i so that it can follow it or be followed by it closely: of an
+ * output and the input whose memory it takes over, the one that lies below. `taker` is, by slot,
+ * the output that takes it over, or -1. */
+static bool waits(const Plan *p, int i, const int *taker, const bool *placed) {
+    const Slot *s = &p->slot[i];
+    if (s->over >= 0 && s->buffer->over_upward && !placed[s->over])
+        return true;
+    return taker[i] >= 0 && !p->slot[taker[i]].buffer->over_upward && !placed[taker[i]];
+}
+
+/* Keeps the order, but slots wait for those that they need. */
+static void order_neighbours(Plan *p, int *order) {
+    int count = p->slot_count, *taker = NEW_ARRAY(p->c, int, count);
+    bool *placed = NEW_ARRAY(p->c, bool, count);
+    for (int i = 0; i < count; i++) {
+        taker[i] = -1;
+        placed[i] = false;
+    }
+    for (int i = 0; i < count; i++)
+        if (p->slot[i].over >= 0)
+            taker[p->slot[i].over] = i;
+    for (int i = 0; i < count; i++) {
+        int next = i;
+        while (next < count && waits(p, order[next], taker, placed))
+            next++;
+        next = next < count ? next : i;
+        int slot = order[next];
+        memmove(order + i + 1, order + i, sizeof *order * (size_t)(next - i));
+        order[i] = slot;
+        placed[slot] = true;
+    }
+}
+
 void arena_place(Plan *p) {
     static int (*const sorts[])(const void *, const void *, void *) = {
         by_size, by_size_late, by_end, by_area, by_start, by_length};
@@ -184,10 +236,12 @@ void arena_place(Plan *p) {
     int *order = c_alloc(p->c, bytes), *best = c_alloc(p->c, bytes);
     p->near = c_calloc(p->c, (size_t)p->slot_count + 1, sizeof *p->near);
     p->bytes = INT64_MAX;
-    for (size_t k = 0; k < COUNT_OF(sorts) && p->bytes > p->bound; k++) {
+    for (size_t k = 0; k < 2 * COUNT_OF(sorts) && p->bytes > p->bound; k++) {
         for (int i = 0; i < p->slot_count; i++)
             order[i] = i;
-        qsort_r(order, (size_t)p->slot_count, sizeof *order, sorts[k], p->slot);
+        qsort_r(order, (size_t)p->slot_count, sizeof *order, sorts[k / 2], p->slot);
+        if (k % 2 == 1)
+            order_neighbours(p, order);
         int64_t top = improve(p, order, place_all(p, order));
         if (top < p->bytes) {
             p->bytes = top;

@@ -10,8 +10,7 @@ typedef struct { /* a buffer of the arena while its address is sought */
     int64_t bytes, offset;
     int align, first, last; /* moments */
     int turn;               /* of scratch: its call; those of a strip take turns. -1: no scratch */
-    int over;               /* slot whose memory it may overwrite, -1: none */
-    int64_t distance;       /* then: offset + distance <= the other's offset */
+    int over;               /* slot whose memory it may overwrite (Buffer.over), -1: none */
 } Slot;
 
 typedef struct {
@@ -96,6 +95,7 @@ typedef struct {
 typedef struct Strip {
     Call *first, *last;
     int call_count, rows; /* rows of the last call's output per step */
+    bool upward;          /* from the last row to the first; then `row` counts from the end */
     Call *call[STRIP_CALLS];
     Rows row[STRIP_CALLS];
     int link[STRIP_CALLS];     /* operand of call k that reads call k - 1 */
@@ -115,8 +115,8 @@ void strips_choose(Plan *p);
 void strips_settle(Graph *g);
 /* Finds the runs of a settled strip. */
 void strip_find_runs(C *c, Strip *s);
-/* How far the last output of the strip must lie below the first input `in` to overwrite it safely;
- * -1: never. */
+/* How far the last output of the strip must lie below its input `in`, or, if the strip goes upward,
+ * above it, end and end, to overwrite it safely; -1: never. */
 int64_t strip_distance(const Strip *s, const Buffer *in);
 const Strip *strip_of(const Graph *g, const Call *call);
 

@@ -160,6 +160,7 @@ static void overlap_strip(const Strip *s, Buffer *out) {
                 continue;
             out->over = in;
             out->over_distance = distance;
+            out->over_upward = s->upward;
         }
         if (call == s->last)
             return;
@@ -179,6 +180,7 @@ static void find_overlaps(Plan *p) {
             if (!s && out->first_call == call->index + 1) {
                 out->over = overwritable(call, out);
                 out->over_distance = 0;
+                out->over_upward = false;
             }
         }
 }
@@ -210,11 +212,8 @@ void plan_slots(Plan *p) {
                 p->slot[p->slot_of[b->id]].turn = call->index;
         }
     for (int i = 0; i < p->slot_count; i++) {
-        const Buffer *b = p->slot[i].buffer;
-        if (!b->over)
-            continue;
-        p->slot[i].over = p->slot_of[b->over->id];
-        p->slot[i].distance = b->over_distance;
+        const Buffer *over = p->slot[i].buffer->over;
+        p->slot[i].over = over ? p->slot_of[over->id] : -1;
     }
 }
 

@@ -4,7 +4,11 @@
  *
  * A call takes part if it makes output rows from a window of input rows in order: convolutions and
  * pools, and elementwise kernels. It runs unchanged on patched arguments: fewer rows, no padding
- * above but in the first step, references that point to the rows. */
+ * above but for the topmost, references that point to the rows.
+ *
+ * An output that takes over its input's memory lies a few rows below it. Where the next strip does
+ * so as well it goes from the bottom up, with its output as far above: the way back costs nothing.
+ */
 #include "lower/memory.h"
 
 #include <string.h>
@@ -191,6 +195,16 @@ static int most(int a, int b) {
     return a > b ? a : b;
 }
 
+/* The other way round: rows, their pixels and bytes then count from the last one on, and the
+ * padding that the first window meets is what the image lacks below. */
+static void turn(Strip *chain) {
+    chain->upward = !chain->upward;
+    for (int k = 0; k < chain->call_count; k++) {
+        Rows *r = &chain->row[k];
+        r->pad = (r->out_h - 1) * r->stride + r->window - r->pad - r->in_h;
+    }
+}
+
 /* Of the first `rows` rows, what a call of the chain makes of them at once: a flat kernel at the
  * end leaves pixels that fill no block to the next step. */
 static int pixels_made(const Strip *c, int k, int rows) {
@@ -211,9 +225,14 @@ static int first_needed(const Rows *r, int row) {
     return most(0, row * r->stride - r->pad);
 }
 
+/* Where the window of the last output row before `end` ends, in the image or beyond it. */
+static int window_end(const Rows *r, int end) {
+    return (end - 1) * r->stride + r->window - r->pad;
+}
+
 /* Input rows needed to have output rows up to `end`; what the image has beyond is not. */
 static int last_needed(const Rows *r, int end) {
-    return end <= 0 ? 0 : least(r->in_h, (end - 1) * r->stride + r->window - r->pad);
+    return end <= 0 ? 0 : least(r->in_h, window_end(r, end));
 }
 
 typedef struct { /* rows of each call's output made before (made) and after (end) a step */
@@ -304,29 +323,37 @@ static int32_t place_of(const Buffer *b, int64_t offset) {
     return (int32_t)CTN_REF(b->region, b->offset + offset);
 }
 
-/* The move that makes room in the ring behind call k, whose first byte was `start` of its output.
- */
-static int32_t *fill_move(const Strip *c, const Step *s, int k, int64_t start, int32_t *v) {
+/* The first byte of call k's output that its ring holds after a step. */
+static int64_t ring_first(const Strip *c, const Step *s, int k) {
     const Rows *r = &c->row[k];
-    int64_t next = ring_start(c, s, k), kept = s->made[k] * r->out_row - next;
-    bool moves = next > start && kept > 0 && s->end[k] > s->made[k];
-    *v++ = moves ? (int32_t)kept : 0;
-    *v++ = place_of(r->output->buffer, 0);
-    *v++ = place_of(r->output->buffer, next - start);
+    return c->upward ? (r->out_h - s->end[k]) * r->out_row : ring_start(c, s, k);
+}
+
+/* The move that makes room in the ring behind call k, whose first byte was `start` of its output
+ * and will be `first`: downward what is kept goes to the front, upward it makes way there. */
+static int32_t *fill_move(const Strip *c, const Step *s, int k, int64_t start, int64_t first,
+                          int32_t *v) {
+    const Rows *r = &c->row[k];
+    int64_t kept = s->made[k] * r->out_row - ring_start(c, s, k);
+    int64_t from = c->upward ? 0 : first - start, to = c->upward ? start - first : 0;
+    *v++ = from != to && kept > 0 ? (int32_t)kept : 0;
+    *v++ = place_of(r->output->buffer, to);
+    *v++ = place_of(r->output->buffer, from);
     return v;
 }
 
 /* Pixels instead of rows. */
 static int32_t *fill_flat(const Strip *c, const Step *s, int k, const int64_t *start, int32_t *v) {
     const Rows *r = &c->row[k];
-    int from = pixels_made(c, k, s->made[k]), to = pixels_made(c, k, s->end[k]);
-    *v++ = to - from;
+    int made = pixels_made(c, k, s->made[k]), end = pixels_made(c, k, s->end[k]);
+    int from = c->upward ? r->out_h * r->pixels - end : made;
+    *v++ = end - made;
     *v++ = place_of(r->output->buffer,
                     r->output->offset + from * (r->out_row / r->pixels) - start[k + 1]);
     *v++ = place_of(r->operand[0]->buffer,
                     r->operand[0]->offset + from * (r->operand_row[0] / r->pixels) - start[k]);
-    *v++ = to - from;
-    *v++ = to - from;
+    *v++ = end - made;
+    *v++ = end - made;
     return v;
 }
 
@@ -335,8 +362,11 @@ static int32_t *fill_call(const Strip *c, const Step *s, int k, const int64_t *s
     const Rows *r = &c->row[k];
     if (r->kind == ROWS_FLAT)
         return fill_flat(c, s, k, start, v);
-    int from = s->made[k], to = s->end[k], first = first_needed(r, from);
-    *v++ = to - from;
+    int made = s->made[k], end = s->end[k], rows = end - made;
+    int from = c->upward ? r->out_h - end : made;
+    int first = c->upward ? r->in_h - last_needed(r, end) : first_needed(r, made);
+    int above = c->upward ? window_end(r, end) - r->in_h : r->pad - made * r->stride;
+    *v++ = rows;
     *v++ = place_of(r->output->buffer, r->output->offset + from * r->out_row - start[k + 1]);
     for (int i = 0; i < r->operand_count; i++) {
         bool ring = k > 0 && i == c->link[k];
@@ -345,11 +375,11 @@ static int32_t *fill_call(const Strip *c, const Step *s, int k, const int64_t *s
                                                    (ring ? start[k] : 0));
     }
     if (r->kind == ROWS_WINDOW) {
-        *v++ = to - from;
-        *v++ = last_needed(r, to) - first;
-        *v++ = most(0, r->pad - from * r->stride);
+        *v++ = rows;
+        *v++ = last_needed(r, end) - first_needed(r, made);
+        *v++ = most(0, above);
     } else {
-        *v++ = r->kind == ROWS_DIMS ? to - from : (int32_t)((to - from) * r->operand_row[0]);
+        *v++ = r->kind == ROWS_DIMS ? rows : (int32_t)(rows * r->operand_row[0]);
     }
     return v;
 }
@@ -357,6 +387,8 @@ static int32_t *fill_call(const Strip *c, const Step *s, int k, const int64_t *s
 static void fill_steps(C *c, Strip *chain) {
     int last = chain->call_count - 1;
     int64_t start[STRIP_CALLS + 1] = {0}; /* of inputs and outputs that are whole: 0 */
+    for (int k = 0; k < last && chain->upward; k++)
+        start[k + 1] = chain->row[k].out_h * chain->row[k].out_row;
     chain->step_count = step_count(chain);
     chain->value = NEW_ARRAY(c, int32_t, (int64_t)chain->step_count * chain->width);
     Step s = {{0}, {0}};
@@ -365,9 +397,10 @@ static void fill_steps(C *c, Strip *chain) {
         step_next(chain, &s);
         for (int k = 0; k <= last; k++) {
             if (k < last) {
-                v = fill_move(chain, &s, k, start[k + 1], v);
-                if (s.end[k] > s.made[k])
-                    start[k + 1] = ring_start(chain, &s, k);
+                bool rests = s.end[k] == s.made[k];
+                int64_t first = rests ? start[k + 1] : ring_first(chain, &s, k);
+                v = fill_move(chain, &s, k, start[k + 1], first, v);
+                start[k + 1] = first;
             }
             v = fill_call(chain, &s, k, start, v);
         }
@@ -398,13 +431,27 @@ static bool read_elsewhere(const Strip *s, const Buffer *in) {
     return false;
 }
 
+/* Upward, bytes count from the ends: both values must end where their last row does. */
+static bool ends_with_rows(const Strip *c, const Buffer *in) {
+    const Rows *last = &c->row[c->call_count - 1];
+    bool ends = last->output->buffer->bytes == last->out_h * last->out_row;
+    for (int k = 0; k < c->call_count; k++)
+        for (int i = 0; i < c->row[k].operand_count; i++)
+            if (c->row[k].operand[i]->buffer == in)
+                ends &= in->bytes ==
+                        (i == 0 ? c->row[k].in_h : c->row[k].out_h) * c->row[k].operand_row[i];
+    return ends;
+}
+
 /* The last call writes output rows [made, end) of a step when all calls before it have made theirs.
- * What they and it will still read must lie above the bytes written so far. What the last call
- * itself reads in this step counts as still read, unless it goes element by element. */
+ * What they and it will still read must lie beyond the bytes written so far. What the last call
+ * itself reads in this step counts as still read, unless it goes element by element: from the first
+ * byte on, whichever way the strip goes. */
 int64_t strip_distance(const Strip *c, const Buffer *in) {
     int last = c->call_count - 1;
     int64_t distance = 0;
-    if (c->row[last].output->offset != 0 || read_elsewhere(c, in))
+    if (c->row[last].output->offset != 0 || read_elsewhere(c, in) ||
+        (c->upward && !ends_with_rows(c, in)))
         return -1;
     Step s = {{0}, {0}};
     for (int t = 0; t < step_count(c); t++) {
@@ -415,8 +462,8 @@ int64_t strip_distance(const Strip *c, const Buffer *in) {
                 const Rows *r = &c->row[k];
                 if (r->operand[i]->buffer != in)
                     continue;
-                bool in_order = k == last && r->kind != ROWS_WINDOW && r->kind != ROWS_FLAT &&
-                                r->operand_row[i] == r->out_row;
+                bool in_order = !c->upward && k == last && r->kind != ROWS_WINDOW &&
+                                r->kind != ROWS_FLAT && r->operand_row[i] == r->out_row;
                 int64_t read =
                     in_order ? written : still_read(c, k, i, k == last ? s.made[k] : s.end[k]);
                 distance = written - read > distance ? written - read : distance;
@@ -522,6 +569,52 @@ static void relax(Plan *p, int i) {
     g->strip[i] = last;
 }
 
+/* ---- directions ---------------------------------------------------------------------------- */
+
+static Strip *strip_at(Graph *g, int first) {
+    for (int i = 0; i < g->strip_count; i++)
+        if (g->strip[i].first->index == first)
+            return &g->strip[i];
+    return NULL;
+}
+
+/* Which way a value lies from where the values before it in the same memory lay. */
+typedef enum { STAYS, WENT_DOWN, WENT_UP } Drift;
+
+static Drift drift_of(const Buffer *b) {
+    while (b->over && b->over_distance == 0)
+        b = b->over;
+    return !b->over ? STAYS : b->over_upward ? WENT_UP : WENT_DOWN;
+}
+
+/* Turns a strip; back again if that asks for more memory. */
+static void try_upward(Plan *p, Strip *s) {
+    int64_t before = p->bound;
+    for (int tries = 0; tries < 2; tries++) {
+        turn(s);
+        measure_rings(s);
+        set_rings(s, true);
+        plan_slots(p);
+        arena_bound(p);
+        if (p->bound <= before)
+            return;
+    }
+}
+
+/* Strips whose outputs take over their inputs' memory one after the other go down and up in turn:
+ * all of them together then need one distance. */
+static void choose_directions(Plan *p) {
+    Graph *g = p->g;
+    plan_slots(p);
+    arena_bound(p);
+    for (const Call *call = g->first_call; call; call = call->next) {
+        Strip *s = strip_at(g, call->index);
+        const Buffer *in = s ? s->row[s->call_count - 1].output->buffer->over : NULL;
+        if (in && drift_of(in) == WENT_DOWN)
+            try_upward(p, s);
+    }
+}
+
 /* Strips are taken while each lowers the peak by a twentieth at least (they cost calls) and the
  * limit that the user gave is not kept. */
 void strips_choose(Plan *p) {
@@ -547,6 +640,7 @@ void strips_choose(Plan *p) {
     p->least = p->bound > enough ? p->bound : enough;
     for (int i = p->g->strip_count - 1; i >= 0; i--)
         relax(p, i);
+    choose_directions(p);
     for (int i = 0; i < p->g->strip_count; i++)
         make_items(&p->g->strip[i]);
 }
