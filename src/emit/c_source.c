@@ -14,7 +14,7 @@ enum { LINE = 100 };
 
 /* Appends "item," and breaks the line where it would pass column 100. A model has millions of
  * numbers: no formatting here. */
-static void add_item(Text *t, int *column, const char *item) {
+void c_add_item(Text *t, int *column, const char *item) {
     size_t length = strlen(item);
     if (*column + (int)length + 2 > LINE) {
         text_add_bytes(t, "\n        ", 9);
@@ -96,7 +96,7 @@ static void add_array(Text *t, const Array *a) {
     int column = 8;
     for (int64_t i = 0, count = array_count(a); i < count; i++) {
         number_text(item, a, i);
-        add_item(t, &column, item);
+        c_add_item(t, &column, item);
     }
 }
 
@@ -193,20 +193,8 @@ static void add_call(Text *t, C *c, const Graph *g, const Call *call) {
     text_add(t, "    .call%d = {\n        ", call->index);
     int column = 8;
     for (int i = 0; i < k->field_count; i++)
-        add_item(t, &column, field_text(c, g, call, &k->field[i]));
+        c_add_item(t, &column, field_text(c, g, call, &k->field[i]));
     text_add(t, "\n    },\n");
-}
-
-static void add_steps(Text *t, C *c, const Strip *s) {
-    text_add(t, "    .steps%d = {\n", s->first->index);
-    for (int k = 0; k < s->run_count; k++) {
-        text_add(t, "        {");
-        int column = 8;
-        for (int i = 0; i < 1 + s->width; i++)
-            add_item(t, &column, c_format(c, "%d", s->run[k * (1 + s->width) + i]));
-        text_add(t, "},\n");
-    }
-    text_add(t, "    },\n");
 }
 
 /* All in one object: how several would lie beside each other is the compiler's affair. */
@@ -220,100 +208,15 @@ static void add_calls(Text *t, C *c, const Graph *g) {
                      kernel_at(call->kernel)->args_type, call->index);
         else
             text_add(t, "    %s call%d;\n", kernel_at(call->kernel)->args_type, call->index);
-    for (int i = 0; i < g->strip_count; i++)
-        text_add(t, "    int32_t steps%d[%d][%d];\n", g->strip[i].first->index,
-                 g->strip[i].run_count, 1 + g->strip[i].width);
+    c_add_strip_members(t, g);
     text_add(t, "} Calls;\n\nstatic const Calls calls = {\n");
     for (const Call *call = g->first_call; call; call = call->next)
         add_call(t, c, g, call);
-    for (int i = 0; i < g->strip_count; i++)
-        add_steps(t, c, &g->strip[i]);
+    c_add_strip_tables(t, c, g);
     text_add(t, "};\n\n");
 }
 
-/* ---- strips -------------------------------------------------------------------------------- */
-
-/* The C name of the field at a byte offset: "in_h", "dim[3]". */
-static const char *field_at(C *c, const Call *call, int offset) {
-    const Kernel *k = kernel_at(call->kernel);
-    for (int i = 0; i < k->field_count; i++) {
-        const KernelField *f = &k->field[i];
-        if (offset < f->offset || offset >= f->offset + 4 * f->count)
-            continue;
-        return f->kind == FIELD_INTS ? c_format(c, "%s[%d]", f->name, (offset - f->offset) / 4)
-                                     : f->name;
-    }
-    return "?";
-}
-
-static bool is_reference(const Call *call, int offset) {
-    for (int r = 0; r < call->ref_count; r++)
-        if (call->ref[r].field_offset == offset)
-            return true;
-    return false;
-}
-
-/* The variable of a reference that walks through a whole value. */
-static const char *walk_name(C *c, const StripItem *item, int patch) {
-    return c_format(c, "%s%d_at", field_at(c, item->call, item->patch[patch]), item->call->index);
-}
-
-static void add_item_code(Text *t, C *c, const StripItem *item, int at) {
-    if (!item->call) {
-        text_add(t,
-                 "            if (v[%d])\n"
-                 "                ctn_move(&(CtnMoveArgs){.output = (CtnRef)v[%d],\n"
-                 "                                        .input = (CtnRef)v[%d],\n"
-                 "                                        .count = v[%d]},\n"
-                 "                         frame);\n",
-                 at, at + 1, at + 2, at);
-        return;
-    }
-    int call = item->call->index;
-    text_add(t, "            if (v[%d]) {\n", at);
-    for (int i = 0; i < item->patch_count; i++) {
-        text_add(t, "                a%d.%s = ", call, field_at(c, item->call, item->patch[i]));
-        if (item->walks[i])
-            text_add(t, "%s;\n                %s += (CtnRef)v[%d];\n", walk_name(c, item, i),
-                     walk_name(c, item, i), at + 1 + i);
-        else
-            text_add(t, "%sv[%d];\n", is_reference(item->call, item->patch[i]) ? "(CtnRef)" : "",
-                     at + 1 + i);
-    }
-    text_add(t, "                %s(&a%d, frame);\n            }\n", item->call->variant->symbol,
-             call);
-}
-
-static void add_walks(Text *t, C *c, const Strip *s) {
-    for (int i = 0; i < s->item_count; i++)
-        for (int k = 0; k < s->item[i].patch_count; k++) {
-            uint32_t start = (uint32_t)s->item[i].start[k];
-            if (s->item[i].walks[k])
-                text_add(t, "    CtnRef %s = CTN_REF(%s, %u);\n", walk_name(c, &s->item[i], k),
-                         region_name((int)(start >> 28)), start & 0x0fffffffu);
-        }
-}
-
-/* A strip as a function over its table of steps: how often, and what each item does. */
-static void add_strip(Text *t, C *c, const Strip *s) {
-    text_add(t,
-             "/* Calls %d to %d, %d rows of the last one's output at a time: each reads what it\n"
-             " * needs of the rows that the one before it has just made. */\n",
-             s->first->index, s->last->index, s->rows);
-    text_add(t, "static void strip%d(const CtnFrame *frame) {\n", s->first->index);
-    for (int i = 0; i < s->item_count; i++) /* steps write over the same fields each time */
-        if (s->item[i].call)
-            text_add(t, "    %s a%d = calls.call%d;\n",
-                     kernel_at(s->item[i].call->kernel)->args_type, s->item[i].call->index,
-                     s->item[i].call->index);
-    add_walks(t, c, s);
-    text_add(t, "    for (int32_t i = 0; i < %d; i++) {\n", s->run_count);
-    text_add(t, "        const int32_t *v = calls.steps%d[i];\n", s->first->index);
-    text_add(t, "        for (int32_t times = v[0]; times > 0; times--) {\n");
-    for (int i = 0, at = 1; i < s->item_count; at += 1 + s->item[i].patch_count, i++)
-        add_item_code(t, c, &s->item[i], at);
-    text_add(t, "        }\n    }\n}\n\n");
-}
+/* ---- dispatch ------------------------------------------------------------------------------ */
 
 /* What a call is in the source; NULL where the strip that it belongs to ends later. */
 static const char *call_text(C *c, const Graph *g, const Call *call) {
@@ -467,8 +370,7 @@ const char *c_source(C *c, const Graph *g, const Options *o) {
     add_calls(&t, c, g);
     add_reset(&t, c, g);
     add_init(&t, g, upper, has_weights);
-    for (int i = 0; i < g->strip_count; i++)
-        add_strip(&t, c, &g->strip[i]);
+    c_add_strips(&t, c, g);
     add_trace(&t, g, upper);
     add_dispatch(&t, c, g);
     add_step(&t, g, upper);

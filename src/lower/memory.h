@@ -64,6 +64,12 @@ void arena_place(Plan *p);
 /* ---- strips ------------------------------------------------------------------------------- */
 
 enum { STRIP_CALLS = 16, STRIP_PATCHES = 6 };
+enum { STRIP_COLUMNS = 2 * STRIP_CALLS * (1 + STRIP_PATCHES) };
+
+typedef struct { /* where the emitted steps have a number: base + what the column says */
+    int column;  /* -1: it is always the base */
+    int32_t base;
+} StripField;
 
 /* One thing that a step does: move rows of a ring to its front, or run a call on some rows. */
 typedef struct {
@@ -71,7 +77,9 @@ typedef struct {
     int patch_count;
     int patch[STRIP_PATCHES];  /* byte offsets in the call's args of the fields that a step sets */
     bool walks[STRIP_PATCHES]; /* a reference that goes on through a whole value */
-    int32_t start[STRIP_PATCHES]; /* ... from here */
+    int32_t start[STRIP_PATCHES];        /* ... from here */
+    StripField field[1 + STRIP_PATCHES]; /* rows, then patches; a walk's is by how much it goes on
+                                            after the item */
 } StripItem;
 
 typedef enum { ROWS_WINDOW, ROWS_FLAT, ROWS_DIMS, ROWS_COUNT } RowKind;
@@ -103,18 +111,22 @@ typedef struct Strip {
     int item_count, step_count, width;
     StripItem item[2 * STRIP_CALLS];
     int32_t *value; /* [step_count][width] */
-    /* The same, shorter: steps that are alike follow each other. Before the values of each run is
-     * how many steps it has; a walking reference has by how much it goes on after the item. */
-    int run_count;
-    int32_t *run; /* [run_count][1 + width] */
+    /* The same as it is emitted (StripField): distinct rows of the columns, and each step's row. */
+    int column_count, row_count;
+    int32_t *row_table; /* [row_count][column_count] */
+    int32_t *order;     /* [step_count] */
+    int number_bytes, order_bytes;
 } Strip;
 
 /* Chooses strips where they lower the peak. Changes the sizes of the buffers that become rings. */
 void strips_choose(Plan *p);
 /* Fills in the references of all steps, when buffers have their offsets. */
 void strips_settle(Graph *g);
-/* Finds the runs of a settled strip. */
-void strip_find_runs(C *c, Strip *s);
+/* The table of a settled strip, and its bytes. */
+void strip_find_table(C *c, Strip *s);
+int64_t strip_table_bytes(const Strip *s);
+/* Is field f of an item (StripItem.field) a reference? */
+bool strip_field_refers(const StripItem *item, int f);
 /* How far the last output of the strip must lie below its input `in`, or, if the strip goes upward,
  * above it, end and end, to overwrite it safely; -1: never. */
 int64_t strip_distance(const Strip *s, const Buffer *in);

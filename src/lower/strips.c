@@ -649,5 +649,5 @@ void strips_settle(Graph *g) {
     for (int i = 0; i < g->strip_count; i++)
         fill_steps(g->c, &g->strip[i]);
     for (int i = 0; i < g->strip_count; i++)
-        strip_find_runs(g->c, &g->strip[i]);
+        strip_find_table(g->c, &g->strip[i]);
 }

@@ -101,7 +101,7 @@ Totals plan_totals(const Graph *g) {
     for (const Call *call = g->first_call; call; call = call->next)
         t.calls += call->args_bytes;
     for (int i = 0; i < g->strip_count; i++)
-        t.steps += 4LL * g->strip[i].run_count * (1 + g->strip[i].width);
+        t.steps += strip_table_bytes(&g->strip[i]);
     for (int i = 0; i < g->state_count; i++)
         if (state_initial(&g->state[i]))
             t.initial += align_up(array_bytes(state_initial(&g->state[i])), CONSTANTS_ALIGN);
