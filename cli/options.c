@@ -43,6 +43,8 @@ const Command command_table[] = {
      "model.pt2 -c data.npz -t cortex-m55 -o out/  the usual case\n"
      "model.pt2 -c images/ --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225 -t cortex-m7 -o out/  "
      "calibrated on a folder of images\n"
+     "model.pt2 -c images/ --mean 0.5 --std 0.5 --io uint8 --input-scale x=pixels -t cortex-m7 "
+     "-o out/  takes a camera's bytes\n"
      "model.pt2 -c data.npz -t cortex-m4 --ram 256K --flash 1M -o out/  refused if it needs more\n"
      "model.pt2 -c data.npz -t cortex-m4 --precision precise.txt -o out/  single nodes as int16, "
      "w4 "
@@ -135,7 +137,9 @@ const Option option_table[] = {
     {"state", 0, COMPILE | RUN | SENSITIVITY, REPEATED, LIST_AT(state), "INPUT=OUTPUT",
      "an output that is the input of the next run, kept by the model; repeatable", NULL, NULL},
     {"input-scale", 0, COMPILE | SENSITIVITY, REPEATED, LIST_AT(input_scale), "NAME=SCALE,ZP",
-     "fixed quantization of an input", NULL, NULL},
+     "fixed quantization of an input; NAME=pixels: the bytes of images, with --mean and --std in "
+     "the first layer",
+     NULL, NULL},
     {"emit", 0, COMPILE, TEXT, AT(emit), NULL, "what to write", "c|tosa", NULL},
     {"export", 0, COMPILE, REPEATED, LIST_AT(exports), NULL,
      "also a folder ready for this; repeatable", "cmake|make|arduino|zephyr|cmsis-pack", NULL},

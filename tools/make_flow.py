@@ -187,6 +187,11 @@ def write(name, module, samples, strict):
     base.write_if_changed(FOLDER / f"{name}.npz", pains.arrays_bytes(arrays))
 
 
+def pictures():
+    padded = nn.Sequential(nn.Conv2d(3, 4, 3, stride=2, padding=1), nn.ReLU())
+    yield "image_padded", padded, [(torch.rand(1, 3, 8, 8),) for _ in range(4)]
+
+
 def main():
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -204,6 +209,9 @@ def main():
             base.write_if_changed(FOLDER / "findings" / f"{name}.npz", base.arrays_bytes(arrays))
     for name, module, samples in hard():
         write(f"hard/{name}", module, samples, False)
+    torch.manual_seed(0)
+    for name, module, samples in pictures():
+        write(name, module, samples, False)
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ typedef struct {
     int calibrate_count;
     const char *observer;           /* minmax, percentile, mse; NULL: the default */
     const char *precision_file;     /* lines "GLOB = int8|int16|w4|float" */
-    const char *const *input_scale; /* "NAME=SCALE,ZP" */
+    const char *const *input_scale; /* "NAME=SCALE,ZP", "NAME=pixels" */
     int input_scale_count;
     double accuracy_budget_db;
     bool allow_float;

@@ -169,6 +169,17 @@ def test_options_reach_the_library(digits: dict[str, Any]) -> None:
     assert any(name.startswith("make/") for name in compiled.report["files"])
 
 
+def test_pixels_take_their_normalization_into_the_model(digits: dict[str, Any]) -> None:
+    pixels = (digits["in0"][:40] * 127.5 + 127.5).round().astype(np.uint8)
+    real = ((pixels / 255 - 0.25) / 0.5).astype(np.float32)
+    compiled = corten.compile(
+        digits["archive"], calibration=real, io="uint8", input_scale={"x": "pixels"}, mean=0.25, std=0.5
+    )
+    assert compiled.inputs[0].dtype == "uint8"
+    assert np.array_equal(compiled.run(pixels), compiled.run(real))
+    assert compiled.verify(real).output_sqnr_db[0] > 20
+
+
 def test_a_tosa_program_instead_of_c(digits: dict[str, Any]) -> None:
     compiled = corten.compile(digits["archive"], calibration=digits["in0"][:8], emit="tosa")
     assert compiled.tosa is not None and compiled.tosa[4:8] == b"TOSA"

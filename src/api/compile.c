@@ -30,8 +30,10 @@ static Graph *load_model(C *c, Session *s) {
         return graph_load(c, s->o->model);
     const CortenOptions *o = s->o;
     Graph *g = import_pt2_partly(c, o->model, o->archive_data, o->archive_bytes);
-    if (diag_error_count(c) == 0)
+    if (diag_error_count(c) == 0) {
         states_pair(c, g, o->state_count, o->state);
+        pixels_normalize(c, g, o);
+    }
     return g;
 }
 
@@ -162,6 +164,12 @@ static void read_calibration(C *c, Session *s, Graph *g) {
     Samples more = samples_take(c, g, "calibration", o->calibrate_data_count, list, &s->scaling);
     samples = samples_join(c, &samples, &more);
     samples = samples_real(c, &samples, g, NULL);
+    bool pixels = s->compile.io == IO_UINT8 && s->scaling.channels > 0;
+    if (pixels && o->input_scale_count == 0 && g->input_name)
+        diag_warning(c, NULL,
+                     "--io uint8: bytes of calibration's choice; for those of images give "
+                     "--input-scale %s=pixels, which takes --mean and --std into the model",
+                     g->input_name[0]);
     s->compile.sample_count = samples.count;
     s->compile.sample = samples.sample;
 }

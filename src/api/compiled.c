@@ -27,6 +27,20 @@ static const char *const *strings(C *c, const json_t *list, int *count) {
     return all;
 }
 
+static const char *copy_or_null(C *c, const char *text) {
+    return text ? c_strdup(c, text) : NULL;
+}
+
+/* Images are normalized as they were then, unless other numbers are given; inputs that are pixels
+ * always are. */
+static void take_scaling(C *c, const json_t *options, CortenOptions *o) {
+    o->input_scale = strings(c, json_object_get(options, "input_scale"), &o->input_scale_count);
+    if ((o->mean || o->std) && scaling_of(c, o).pixels_count == 0)
+        return;
+    o->mean = copy_or_null(c, optional(options, "mean"));
+    o->std = copy_or_null(c, optional(options, "std"));
+}
+
 /* The options of the earlier compile that lowering depends on. */
 static void take_options(C *c, Session *s, const json_t *root, const Loc *loc, CortenOptions *o) {
     o->target = member(c, loc, root, "target");
@@ -45,6 +59,8 @@ static void take_options(C *c, Session *s, const json_t *root, const Loc *loc, C
     o->flash = 0;
     o->exports_count = 0;
     o->state = strings(c, json_object_get(options, "state"), &o->state_count);
+    take_scaling(c, options, o);
+    s->scaling = scaling_of(c, o);
     s->o = o;
     session_options(c, s);
 }
@@ -102,8 +118,7 @@ Compiled compiled_load(C *c, Session *s, const char *folder) {
     const char *name = member(c, &loc, root, "name");
     m.archive =
         o->archive ? o->archive : archive_place_in(c, folder, member(c, &loc, root, "model"));
-    m.state = o->state;
-    m.state_count = o->state_count;
+    m.o = o;
     m.archive_sha256 = member(c, &loc, root, "model_sha256");
     const char *source = optional(root, "source_sha256");
     source = source ? c_strdup(c, source) : NULL;
@@ -118,6 +133,7 @@ Compiled compiled_load(C *c, Session *s, const char *folder) {
 Graph *archive_import(C *c, const CortenOptions *o, const char *path) {
     Graph *g = import_pt2_bytes(c, path, o->archive_data, o->archive_bytes);
     states_pair(c, g, o->state_count, o->state);
+    pixels_normalize(c, g, o);
     return g;
 }
 
@@ -129,10 +145,7 @@ Graph *archive_float(C *c, const CortenOptions *o, const char *path) {
     return g;
 }
 
-Graph *compiled_float(C *c, const CortenOptions *o, const Compiled *m) {
+Graph *compiled_float(C *c, const Compiled *m) {
     check_archive(c, m->archive, m->archive_sha256);
-    CortenOptions paired = *o;
-    paired.state_count = m->state_count;
-    paired.state = m->state;
-    return archive_float(c, &paired, m->archive);
+    return archive_float(c, m->o, m->archive);
 }

@@ -58,7 +58,7 @@ static void run_body(C *c, Session *s) {
         return;
     }
     Compiled m = compiled_load(c, s, o->model);
-    Graph *g = in_float ? compiled_float(c, o, &m) : m.planned;
+    Graph *g = in_float ? compiled_float(c, &m) : m.planned;
     check_stream(c, o, g);
     Samples samples = session_samples(c, s, g);
     if (!in_float && o->on && strcmp(o->on, "qemu") == 0) {

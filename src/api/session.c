@@ -11,37 +11,9 @@ typedef struct {
     void (*body)(C *c, Session *s);
 } Job;
 
-static int parse_numbers(C *c, const char *option, const char *text, double out[4]) {
-    int count = 0;
-    for (const char *p = text; p && *p && count < 4; count++) {
-        char *end;
-        out[count] = strtod(p, &end);
-        if (end == p || (*end && *end != ',')) {
-            diag_error(c, DIAG_USAGE, NULL, "%s \"%s\": numbers with commas between are needed",
-                       option, text);
-            return 0;
-        }
-        p = *end ? end + 1 : end;
-    }
-    return count;
-}
-
-static void parse_scaling(C *c, Session *s) {
-    for (int k = 0; k < 4; k++)
-        s->scaling.std[k] = 1;
-    int means = s->o->mean ? parse_numbers(c, "--mean", s->o->mean, s->scaling.mean) : 0;
-    int stds = s->o->std ? parse_numbers(c, "--std", s->o->std, s->scaling.std) : 0;
-    if (means && stds && means != stds)
-        diag_error(c, DIAG_USAGE, NULL, "--mean has %d numbers and --std %d", means, stds);
-    for (int k = 0; k < stds; k++)
-        if (s->scaling.std[k] == 0)
-            diag_error(c, DIAG_USAGE, NULL, "--std must not be 0");
-    s->scaling.channels = means > stds ? means : stds;
-}
-
 static void run_job(C *c, void *user) {
     Job *job = user;
-    parse_scaling(c, job->session);
+    job->session->scaling = scaling_of(c, job->session->o);
     job->body(c, job->session);
 }
 
@@ -267,6 +239,8 @@ void session_options(C *c, Session *s) {
     k->state = o->state;
     k->input_scale_count = o->input_scale_count;
     k->input_scale = o->input_scale;
+    k->mean = o->mean;
+    k->std = o->std;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     k->threads = o->threads > 0 ? o->threads : cpus > 0 ? (int)cpus : 1;
     choose_exports(c, s);

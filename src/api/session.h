@@ -25,6 +25,11 @@ int session_run(const CortenOptions *o, void (*body)(C *c, Session *s));
 int session_run_in(C *c, const CortenOptions *o, CortenModel *model,
                    void (*body)(C *c, Session *s));
 
+/* --mean, --std and the inputs that are pixels; wrong ones are recorded. */
+ImageScaling scaling_of(C *c, const CortenOptions *o);
+/* Puts the normalization of inputs that are pixels into an imported graph. */
+void pixels_normalize(C *c, Graph *g, const CortenOptions *o);
+
 /* CPU, ISA, observer, io ... from text; all wrong ones are reported (exit 2). */
 void session_options(C *c, Session *s);
 /* What messages call the file or text of precision rules. */
@@ -41,15 +46,14 @@ typedef struct {
     Graph *planned;
     const char *archive; /* path; --model overrides */
     const char *archive_sha256;
-    const char *const *state; /* as it was compiled with */
-    int state_count;
+    const CortenOptions *o; /* as it was compiled, with what is asked for now */
 } Compiled;
 
 /* The options of that compile, and where its archive is; for a model that is made anew. */
 void compiled_options(C *c, Session *s, const char *folder);
 Compiled compiled_load(C *c, Session *s, const char *folder);
 /* The archive of a compiled model, functional and in float; fatal when it is gone or changed. */
-Graph *compiled_float(C *c, const CortenOptions *o, const Compiled *m);
+Graph *compiled_float(C *c, const Compiled *m);
 /* o->model or the archive in memory: as exported, and at the stage where it can be run in float. */
 Graph *archive_import(C *c, const CortenOptions *o, const char *path);
 Graph *archive_float(C *c, const CortenOptions *o, const char *path);

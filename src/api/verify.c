@@ -257,7 +257,7 @@ static void verify_body(C *c, Session *s) {
     session_need_folder(c, s->o->model);
     Verify v = {0};
     v.model = compiled_load(c, s, s->o->model);
-    v.reference = compiled_float(c, s->o, &v.model);
+    v.reference = compiled_float(c, &v.model);
     v.samples = session_samples(c, s, v.reference);
     v.real_samples = samples_real(c, &v.samples, v.reference, v.model.planned);
     run_both(c, &v);

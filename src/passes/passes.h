@@ -52,7 +52,8 @@ typedef struct {
     int state_count; /* "INPUT=OUTPUT", for the report */
     const char *const *state;
     int input_scale_count;
-    const char *const *input_scale; /* "NAME=SCALE,ZP" */
+    const char *const *input_scale; /* "NAME=SCALE,ZP", "NAME=pixels" */
+    const char *mean, *std;         /* of images, for the report */
     int export_count;
     const int *export_kind; /* rows of export_table */
     const char *resume;     /* the pass from which DIR's <name>.corten goes on: "layout" mostly */

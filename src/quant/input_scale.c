@@ -15,13 +15,18 @@ typedef struct {
 static bool parse(C *c, const char *text, InputScale *out) {
     const char *equals = strrchr(text, '='), *comma = equals ? strchr(equals, ',') : NULL;
     char *after_scale = NULL, *after_zero = NULL;
+    if (equals && strcmp(equals, "=pixels") == 0) { /* byte / 255 */
+        *out = (InputScale){c_strndup(c, text, (size_t)(equals - text)), 1.0 / 255, -128};
+        return true;
+    }
     if (comma) {
         out->name = c_strndup(c, text, (size_t)(equals - text));
         out->scale = strtod(equals + 1, &after_scale);
         out->zero_point = strtol(comma + 1, &after_zero, 10);
     }
     if (!comma || after_scale != comma || after_zero == comma + 1 || *after_zero) {
-        diag_error(c, DIAG_USAGE, NULL, "--input-scale \"%s\": NAME=SCALE,ZP is needed", text);
+        diag_error(c, DIAG_USAGE, NULL,
+                   "--input-scale \"%s\": NAME=SCALE,ZP or NAME=pixels is needed", text);
         return false;
     }
     bool good = out->scale >= 1e-30 && out->scale <= 1e30 && out->zero_point >= -128 &&

@@ -159,22 +159,24 @@ static const char *precision_lines(C *c, const Options *o) {
     return text_string(&t);
 }
 
-static json_t *state_json(const Options *o) {
+static json_t *texts_json(int count, const char *const *text) {
     json_t *list = json_array();
-    for (int i = 0; i < o->state_count; i++)
-        json_array_append_new(list, json_string(o->state[i]));
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, json_string(text[i]));
     return list;
 }
 
 static json_t *options_json(C *c, const Options *o) {
     static const char *const io[] = {NULL, "int8", "int16", "float", "uint8"};
     static const char *const observer[] = {"minmax", "percentile", "mse"};
-    return json_pack("{s:o, s:s, s:s, s:s?, s:s?, s:s, s:s, s:b, s:b, s:b, s:I}", "state",
-                     state_json(o), "observer", observer[o->observer], "precision",
-                     precision_lines(c, o), "from", o->resume, "io", io[o->io], "io_layout",
-                     o->io_nhwc ? "nhwc" : "nchw", "optimize", o->optimize_size ? "size" : "speed",
-                     "keep_inputs", o->keep_inputs, "bind_inputs", o->bind_inputs, "allow_float",
-                     o->allow_float, "ram", (json_int_t)o->ram_limit);
+    return json_pack("{s:o, s:o, s:s?, s:s?, s:s, s:s, s:s?, s:s?, s:s, s:s, s:b, s:b, s:b, s:I}",
+                     "state", texts_json(o->state_count, o->state), "input_scale",
+                     texts_json(o->input_scale_count, o->input_scale), "mean", o->mean, "std",
+                     o->std, "observer", observer[o->observer], "precision", precision_lines(c, o),
+                     "from", o->resume, "io", io[o->io], "io_layout", o->io_nhwc ? "nhwc" : "nchw",
+                     "optimize", o->optimize_size ? "size" : "speed", "keep_inputs", o->keep_inputs,
+                     "bind_inputs", o->bind_inputs, "allow_float", o->allow_float, "ram",
+                     (json_int_t)o->ram_limit);
 }
 
 static json_t *budget_json(const Graph *g, const Options *o) {

@@ -15,9 +15,13 @@ typedef struct {
 } Samples;
 
 typedef struct {
-    double mean[4], std[4];
-    int channels; /* 0: not given, 0..1 scaling */
+    double mean[4], std[4]; /* 0 and 1 where not given; a single number is that of all channels */
+    int channels;           /* as many as were given; 0: none */
+    int pixels_count;
+    const char **pixels; /* inputs that are bytes / 255 in the graph, which normalizes them */
 } ImageScaling;
+
+bool scaling_is_pixels(const ImageScaling *s, const char *input);
 
 Samples samples_read(C *c, const Graph *g, const char *path, const ImageScaling *scaling);
 Samples samples_read_many(C *c, const Graph *g, int path_count, const char *const *paths,

@@ -82,6 +82,35 @@ static void add_sample(Reader *r, Array **inputs) {
     r->out->sample[r->out->count++] = inputs;
 }
 
+bool scaling_is_pixels(const ImageScaling *s, const char *input) {
+    for (int i = 0; s && input && i < s->pixels_count; i++)
+        if (strcmp(s->pixels[i], input) == 0)
+            return true;
+    return false;
+}
+
+static bool takes_pixels(const Reader *r, int k) {
+    return scaling_is_pixels(r->scaling, r->g->input_name ? r->g->input_name[k] : NULL);
+}
+
+static int channel_of(const Type *t, int64_t i) {
+    int64_t plane = t->dim[t->rank - 2] * t->dim[t->rank - 1];
+    return (int)(i / plane % t->dim[t->rank - 3]);
+}
+
+/* What the archive's model takes, or bytes, as byte / 255. */
+static Array *to_pixels(Reader *r, const Array *a, const Type *t) {
+    if (a->dtype == DT_I8 || a->dtype == DT_I16)
+        return (Array *)a; /* quantized already */
+    Array *p = array_new(r->c, DT_F32, t->rank, t->dim);
+    for (int64_t i = 0, n = array_count(p); i < n; i++) {
+        int k = channel_of(t, i);
+        double x = array_get(a, i);
+        array_set(p, i, a->dtype == DT_U8 ? x / 255 : x * r->scaling->std[k] + r->scaling->mean[k]);
+    }
+    return p;
+}
+
 /* ---- which array is for which input -------------------------------------------------------- */
 
 static const Array *named(const ArrayList *list, const char *name) {
@@ -201,8 +230,12 @@ static void add_arrays(Reader *r, const char *path, const ArrayList *list) {
     r->all_single &= count == ONE_WITHOUT_AXIS;
     for (int64_t s = 0; s < (count == ONE_WITHOUT_AXIS ? 1 : count); s++) {
         Array **inputs = NEW_ARRAY(r->c, Array *, g->input_count + 1);
-        for (int k = 0; k < g->input_count; k++)
-            inputs[k] = array[k] ? slice(r, array[k], s, input_type(g, k)) : NULL;
+        for (int k = 0; k < g->input_count; k++) {
+            if (array[k])
+                inputs[k] = slice(r, array[k], s, input_type(g, k));
+            if (array[k] && takes_pixels(r, k))
+                inputs[k] = to_pixels(r, inputs[k], input_type(g, k));
+        }
         add_sample(r, inputs);
     }
     const Array *labels = named(list, "label") ? named(list, "label") : named(list, "labels");
@@ -232,15 +265,11 @@ static void add_image(Reader *r, const char *path) {
     }
     Array *pixels = image_read(r->c, path, (int)dim[0], (int)dim[1], (int)dim[2]);
     Array *a = array_new(r->c, DT_F32, t->rank, t->dim);
-    int64_t plane = dim[1] * dim[2];
+    bool normalize = given && !takes_pixels(r, 0);
     for (int64_t i = 0, n = array_count(a); i < n; i++) {
-        int channel = (int)(i / plane);
+        int k = channel_of(t, i);
         double x = array_get(pixels, i) / 255;
-        if (given) {
-            int k = given == 1 ? 0 : channel;
-            x = (x - r->scaling->mean[k]) / r->scaling->std[k];
-        }
-        array_set(a, i, x);
+        array_set(a, i, normalize ? (x - r->scaling->mean[k]) / r->scaling->std[k] : x);
     }
     Array **inputs = NEW_ARRAY(r->c, Array *, 2);
     inputs[0] = dtype_is_float(t->dtype) ? a : array_convert(r->c, pixels, t->dtype);

@@ -402,7 +402,7 @@ static void input_scale_is_taken_as_given(void **state) {
     example_refused(o, 2, "there is no input \"x\"");
     example_refused(o, 2, "the inputs: inputs_0");
     fixed = "inputs_0=0.0625";
-    example_refused(o, 2, "NAME=SCALE,ZP is needed");
+    example_refused(o, 2, "NAME=SCALE,ZP or NAME=pixels is needed");
     fixed = "inputs_0=0,3";
     example_refused(o, 2, "a scale above 0");
     fixed = "inputs_0=1,300";

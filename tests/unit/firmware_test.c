@@ -3,6 +3,7 @@
 #include "emit/names.h"
 #include "flow/flow.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -203,25 +204,17 @@ static CortenOptions camera(const char *out) {
                            .out = out};
 }
 
-static void bytes_of_a_camera_come_from_a_folder_of_images_to_the_chip(void **state) {
-    (void)state;
-    const char *out = flow_path("camera_out");
-    CortenOptions o = camera(out);
-    assert_code(flow_run(corten_compile, o), 0);
-    const json_t *input = json_array_get(json_object_get(flow_report(out), "inputs"), 0);
-    assert_string_equal(json_string_value(json_object_get(input, "dtype")), "uint8");
-    assert_int_equal(json_integer_value(json_object_get(input, "zero_point")), 128);
-    assert_says(file_text(flow_text("%s/image.h", out)), "static inline uint8_t *image_input0");
-
+/* The images of a folder, and the same as bytes, give the same integers; the chip gives them too.
+ */
+static void images_and_bytes_agree(const CortenOptions *o) {
+    const char *out = o->out;
     Array *pixels = array_new(flow_c(), DT_U8, 4, (int64_t[]){2, 3, 8, 8});
     const char *const file[] = {"data/base/squares.jpg", "data/base/squares.png"};
     for (int i = 0; i < 2; i++)
         memcpy((char *)pixels->data + i * 192, image_read(flow_c(), file[i], 3, 8, 8)->data, 192);
     npy_write(flow_c(), flow_path("pixels.npy"), pixels);
     const char *of_images = flow_path("of_images.npy"), *of_pixels = flow_path("of_pixels.npy");
-    CortenOptions run = {.model = out, .input = *o.calibrate, .out = of_images, .raw = true};
-    run.mean = o.mean;
-    run.std = o.std;
+    CortenOptions run = {.model = out, .input = *o->calibrate, .out = of_images, .raw = true};
     assert_code(flow_run(corten_run, run), 0);
     CortenOptions bytes = {
         .model = out, .input = flow_path("pixels.npy"), .out = of_pixels, .raw = true};
@@ -233,12 +226,105 @@ static void bytes_of_a_camera_come_from_a_folder_of_images_to_the_chip(void **st
 
     if (!flow_has("qemu-system-arm") || !flow_has("arm-none-eabi-gcc"))
         skip();
-    CortenOptions verify = {.model = out, .input = *o.calibrate, .on = "qemu"};
-    verify.mean = o.mean;
-    verify.std = o.std;
-    Said said = flow_run(corten_verify, verify);
+    Said said = flow_run(corten_verify,
+                         (CortenOptions){.model = out, .input = *o->calibrate, .on = "qemu"});
     assert_code(said, 0);
     assert_says(said.results, "bit for bit: yes");
+}
+
+static void bytes_of_a_camera_come_from_a_folder_of_images_to_the_chip(void **state) {
+    (void)state;
+    CortenOptions o = camera(flow_path("camera_out"));
+    assert_code(flow_run(corten_compile, o), 0);
+    const json_t *input = json_array_get(json_object_get(flow_report(o.out), "inputs"), 0);
+    assert_string_equal(json_string_value(json_object_get(input, "dtype")), "uint8");
+    assert_int_equal(json_integer_value(json_object_get(input, "zero_point")), 128);
+    assert_says(file_text(flow_text("%s/image.h", o.out)), "static inline uint8_t *image_input0");
+    images_and_bytes_agree(&o);
+}
+
+static double float_db(const char *out, const char *data) {
+    CortenOptions o = {.model = out, .input = data, .json = true};
+    Said said = flow_run(corten_verify, o);
+    assert_code(said, 0);
+    json_t *root = json_loads(said.results, 0, NULL);
+    double db = json_real_value(json_array_get(json_object_get(root, "output_sqnr_db"), 0));
+    json_decref(root);
+    return db;
+}
+
+static const char *const per_channel[] = {"0.485,0.456,0.406", "0.229,0.224,0.225"};
+
+static CortenOptions camera_per_channel(const char *model, const char *out) {
+    CortenOptions o = camera(out);
+    static const char *pixels = "input=pixels";
+    o.model = model;
+    o.input_scale = &pixels;
+    o.mean = per_channel[0];
+    o.std = per_channel[1];
+    return o;
+}
+
+/* conv(w, (x - mean) / std): the weights take both, and the input's bytes lose nothing. */
+static void mean_and_std_per_channel_go_into_the_first_layer(void **state) {
+    (void)state;
+    CortenOptions o = camera_per_channel("flow/image.pt2", flow_path("pixels_out"));
+    assert_code(flow_run(corten_compile, o), 0);
+    const json_t *report = flow_report(o.out), *calls = json_object_get(report, "calls");
+    const json_t *input = json_array_get(json_object_get(report, "inputs"), 0);
+    assert_true(fabs(json_real_value(json_object_get(input, "scale")) * 255 - 1) < 1e-9);
+    assert_int_equal(json_integer_value(json_object_get(input, "zero_point")), 0);
+    assert_int_equal(json_array_size(calls), 3);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(calls, 1), "name")),
+                        "conv2d");
+    images_and_bytes_agree(&o);
+    assert_true(float_db(o.out, *o.calibrate) > 40);
+}
+
+/* Padding is the zero of what is normalized, which is another byte for each channel. */
+static void padding_is_put_around_the_normalized_image(void **state) {
+    (void)state;
+    CortenOptions o = camera_per_channel("flow/image_padded.pt2", flow_path("padded_out"));
+    assert_code(flow_run(corten_compile, o), 0);
+    assert_int_equal(json_array_size(json_object_get(flow_report(o.out), "calls")), 4);
+    images_and_bytes_agree(&o);
+    assert_true(float_db(o.out, *o.calibrate) > 40);
+}
+
+/* Arrays as the archive's model takes them, normalized, mean the same. */
+static void normalized_arrays_are_the_bytes_they_came_from(void **state) {
+    (void)state;
+    CortenOptions o = camera_per_channel("flow/image.pt2", flow_path("pixels_out"));
+    const Array *pixels = image_read(flow_c(), "data/base/squares.png", 3, 8, 8);
+    Array *real = array_new(flow_c(), DT_F32, 4, (int64_t[]){1, 3, 8, 8});
+    static const double mean[] = {0.485, 0.456, 0.406}, std[] = {0.229, 0.224, 0.225};
+    for (int64_t i = 0; i < 192; i++)
+        array_set(real, i, (array_get(pixels, i) / 255 - mean[i / 64]) / std[i / 64]);
+    npy_write(flow_c(), flow_path("normalized.npy"), real);
+    const char *of_images = flow_path("of_images.npy"), *of_real = flow_path("of_real.npy");
+    assert_code(flow_run(corten_compile, o), 0);
+    CortenOptions run = {.model = o.out, .input = "data/base/squares.png", .out = of_images};
+    assert_code(flow_run(corten_run, run), 0);
+    run.input = flow_path("normalized.npy");
+    run.out = of_real;
+    assert_code(flow_run(corten_run, run), 0);
+    const Array *a = flow_arrays(of_images).item[0].array, *b = flow_arrays(of_real).item[0].array;
+    assert_int_equal(array_count(a), array_count(b));
+    assert_memory_equal(a->data, b->data, (size_t)array_bytes(a));
+}
+
+static void pixels_are_of_pictures_and_bytes_of_no_picture_are_named(void **state) {
+    (void)state;
+    CortenOptions o = camera_per_channel("flow/image.pt2", flow_path("pixels_no"));
+    o.mean = o.std = "0.5,0.5";
+    Said said = flow_run(corten_compile, o);
+    assert_code(said, 2);
+    assert_says(said.messages, "as many numbers of --mean and --std");
+    o = camera_per_channel("flow/image.pt2", flow_path("pixels_no"));
+    o.input_scale_count = 0;
+    said = flow_run(corten_compile, o);
+    assert_code(said, 0);
+    assert_says(said.messages, "--input-scale input=pixels");
 }
 
 static void trace_leaves_nothing_behind_when_it_is_off(void **state) {
@@ -266,6 +352,10 @@ int main(void) {
         cmocka_unit_test(inputs_of_two_buffers_take_turns),
         cmocka_unit_test(bound_inputs_are_outside_of_the_arena_and_agree_with_the_chip),
         cmocka_unit_test(bytes_of_a_camera_come_from_a_folder_of_images_to_the_chip),
+        cmocka_unit_test(mean_and_std_per_channel_go_into_the_first_layer),
+        cmocka_unit_test(padding_is_put_around_the_normalized_image),
+        cmocka_unit_test(normalized_arrays_are_the_bytes_they_came_from),
+        cmocka_unit_test(pixels_are_of_pictures_and_bytes_of_no_picture_are_named),
         cmocka_unit_test(trace_leaves_nothing_behind_when_it_is_off),
     };
     flow_begin();

@@ -54,6 +54,10 @@ def _archive(model: Any, example: Any, calibration: Any, name: str | None) -> di
     return {"model": f"{name or _torch.name_of(model)}.pt2", "archive_data": data}
 
 
+def _input_scale(name: str, grid: tuple[float, int] | str) -> str:
+    return f"{name}={grid}" if isinstance(grid, str) else f"{name}={float(grid[0])!r},{grid[1]}"
+
+
 def compile(
     model: Any,
     example_inputs: Any = None,
@@ -64,12 +68,12 @@ def compile(
     name: str | None = None,
     observer: Literal["minmax", "percentile", "mse"] | None = None,
     precision: PathLike | Mapping[str, Precision] | None = None,
-    input_scale: Mapping[str, tuple[float, int]] | None = None,
+    input_scale: Mapping[str, tuple[float, int] | Literal["pixels"]] | None = None,
     accuracy_budget: float = 0.0,
     allow_float: bool = False,
-    io: Literal["int8", "int16", "float"] | None = None,
+    io: Literal["int8", "int16", "float", "uint8"] | None = None,
     io_layout: Literal["nchw", "nhwc"] | None = None,
-    isa: Literal["v6m", "v7m", "dsp", "mve"] | None = None,
+    isa: Literal["v6m", "v7m", "dsp", "mve", "c"] | None = None,
     optimize: Literal["speed", "size"] | None = None,
     ram: int = 0,
     flash: int = 0,
@@ -99,7 +103,8 @@ def compile(
         observer: How ranges are chosen.
         precision: Bits by node or module: a mapping of name patterns (``"head.*"``) to int8,
             int16, w4 or float, or a file with such lines.
-        input_scale: Fixed quantization of inputs: name to (scale, zero point).
+        input_scale: Fixed quantization of inputs: name to (scale, zero point), or to "pixels" for
+            the bytes of images, with `mean` and `std` in the first layer.
         accuracy_budget: Raise nodes to int16 until the outputs have this SQNR in dB.
         allow_float: Leave nodes without an integer form in float instead of stopping.
         io: Type of inputs and outputs of the C functions.
@@ -142,7 +147,7 @@ def compile(
         calibrate_data=data.sets,
         observer=observer,
         **_precision(precision),
-        input_scale=[f"{k}={float(s)!r},{z}" for k, (s, z) in (input_scale or {}).items()],
+        input_scale=[_input_scale(k, v) for k, v in (input_scale or {}).items()],
         accuracy_budget_db=accuracy_budget,
         allow_float=allow_float,
         io=io,
