@@ -1,6 +1,6 @@
 /* corten_bench CPU...: instructions of every layer on QEMU, in the variants that a model for the
- * CPU gets, beside CMSIS-NN's (cmsis_nn.tsv). A layer whose bytes differ from plain C's on the host
- * counts as failed. */
+ * CPU gets, beside CMSIS-NN's (cmsis_nn.tsv); on MVE also cycles in two models (cycles.c). A layer
+ * whose bytes differ from plain C's on the host counts as failed. */
 #include "bench.h"
 #include "chip_run.h"
 
@@ -11,16 +11,17 @@ typedef struct {
     const Cpu *cpu;
     Placed **placed;
     uint32_t *instructions;
+    const Cycles *cycles; /* on MVE, else NULL */
     int wrong;
 } Bench;
 
 /* ---- CMSIS-NN's numbers -------------------------------------------------------------------- */
 
-static const char *peer_text;
+static const char *peer_instructions, *peer_cycles; /* texts of the tables */
 
-/* The number in a row and a column that the head line names; 0 if there is none. */
-static double peer_instructions(C *c, const char *name, const char *column) {
-    char *text = c_strdup(c, peer_text), *rest = NULL;
+/* The number in a table's row and a column that the head line names; 0 if there is none. */
+static double peer_number(C *c, const char *table, const char *name, const char *column) {
+    char *text = c_strdup(c, table), *rest = NULL;
     int wanted = -1;
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         char *cells = NULL, *first = strtok_r(line, "\t", &cells), *cell;
@@ -47,8 +48,10 @@ static void run_layers(C *c, Bench *b) {
         const Placed *p = b->placed[i];
         calls[i] = (BoardCall){p->call, p->arena, p->weights, p->arena_bytes, p->weights_bytes};
     }
-    BoardResult r = board_run(c, b->cpu, layer_count, calls);
+    BoardResult r = board_run(c, b->cpu, layer_count, calls,
+                              strcmp(b->cpu->isa, "mve") == 0 ? CORTEN_CYCLES : NULL);
     b->instructions = r.instructions;
+    b->cycles = r.cycles;
     size_t at = 0;
     for (int i = 0; i < layer_count; i++) {
         const Placed *p = b->placed[i], *plain = layer_place(c, &layer_table[i], NULL);
@@ -72,7 +75,7 @@ static void run_layers(C *c, Bench *b) {
 static double beside(C *c, const Bench *b, const char *name) {
     const char *slash = strchr(name, '/');
     int own = slash ? layer_find(c_strndup(c, name, (size_t)(slash - name))) : -1;
-    return own >= 0 ? b->instructions[own] : peer_instructions(c, name, b->cpu->isa);
+    return own >= 0 ? b->instructions[own] : peer_number(c, peer_instructions, name, b->cpu->isa);
 }
 
 static void print_ratio(C *c, const Bench *b, const char *name, double instructions) {
@@ -114,6 +117,21 @@ static void print_networks(C *c, const Bench *b) {
     }
 }
 
+/* Cycles of each layer that has a peer's, in both models. */
+static void print_cycles(C *c, const Bench *b) {
+    printf("%-30s %8s %8s %6s  %8s %8s %6s\n", "cycles per MAC", "A", "CMSIS-NN", "ratio", "B",
+           "CMSIS-NN", "ratio");
+    for (int i = 0; i < layer_count; i++) {
+        double peer_a = peer_number(c, peer_cycles, layer_table[i].name, "a");
+        double peer_b = peer_number(c, peer_cycles, layer_table[i].name, "b");
+        double macs = (double)b->placed[i]->macs;
+        double a = (double)b->cycles[i].a / macs, own_b = (double)b->cycles[i].b / macs;
+        if (peer_a > 0)
+            printf("%-30s %8.3f %8.3f %6.3f  %8.3f %8.3f %6.3f\n", layer_table[i].name, a, peer_a,
+                   a / peer_a, own_b, peer_b, own_b / peer_b);
+    }
+}
+
 static void body(C *c, void *user) {
     Bench *b = user;
     b->placed = NEW_ARRAY(c, Placed *, layer_count);
@@ -122,13 +140,16 @@ static void body(C *c, void *user) {
     run_layers(c, b);
     print_layers(c, b);
     print_networks(c, b);
+    if (b->cycles)
+        print_cycles(c, b);
 }
 
 static int measure(const Cpu *cpu) {
     Bench b = {.cpu = cpu};
     C *c = c_new();
     size_t bytes;
-    peer_text = file_read(c, CORTEN_SOURCE "/bench/cmsis_nn.tsv", &bytes);
+    peer_instructions = file_read(c, CORTEN_SOURCE "/bench/cmsis_nn.tsv", &bytes);
+    peer_cycles = file_read(c, CORTEN_SOURCE "/bench/cmsis_nn_cycles.tsv", &bytes);
     int failed = c_try(c, body, &b);
     if (failed)
         diag_print(c, stderr, false, false);

@@ -35,8 +35,9 @@ static void add_sources(C *c, Words *w, const char *folder, const char *except) 
             words_add(w, path_join(c, folder, name[i]));
 }
 
-static void run(C *c, const char *work, const Words *w) {
-    const char *log = path_join(c, work, "log");
+/* What it prints goes to a file in the folder. */
+static void run(C *c, const char *work, const Words *w, const char *file) {
+    const char *log = path_join(c, work, file);
     Process p = process_start(c, w, work, log, COMPILE_AND_RUN_SECONDS);
     int code = process_wait(&p);
     if (code == PROCESS_MISSING)
@@ -46,7 +47,7 @@ static void run(C *c, const char *work, const Words *w) {
               file_read(c, log, &(size_t){0}));
 }
 
-static void build_and_run(C *c, const Cpu *cpu, const char *work) {
+static void build(C *c, const Cpu *cpu, const char *work) {
     const char *source = CORTEN_SOURCE;
     int level = 0;
     while (strcmp(isa_levels[level], cpu->isa) != 0)
@@ -66,32 +67,50 @@ static void build_and_run(C *c, const Cpu *cpu, const char *work) {
     add_sources(c, &w, path_join(c, source, "boards"), "harness.c");
     words_add(&w, c_format(c, "%s/bench/chip.c", source));
     words_split(&w, "-lgcc -o bench.elf");
-    run(c, work, &w);
-    w = words_new(c);
+    run(c, work, &w, "log");
+}
+
+static void simulate(C *c, const Cpu *cpu, const char *work, const char *plugin) {
+    Words w = words_new(c);
+    if (plugin) {
+        words_split(&w, "arm-none-eabi-objdump -m armv8.1-m.main -d --no-show-raw-insn bench.elf");
+        run(c, work, &w, "listing");
+        w = words_new(c);
+    }
     words_split(&w, "qemu-system-arm -display none -monitor none -serial none -kernel bench.elf");
     words_split(&w, "-semihosting-config enable=on,target=native -icount shift=5");
     words_split(&w, c_format(c, "-M %s", cpu->machine));
-    run(c, work, &w);
+    if (plugin) {
+        words_add(&w, "-plugin");
+        words_add(&w, c_format(c, "%s,listing=listing,out=cycles.bin", plugin));
+    }
+    run(c, work, &w, "log");
 }
 
 static void remove_folder(C *c, const char *work) {
-    static const char *const left[] = {"cases.bin", "counts.bin", "arenas.bin", "bench.elf", "log"};
+    static const char *const left[] = {"cases.bin", "counts.bin", "arenas.bin", "cycles.bin",
+                                       "bench.elf", "listing",    "log"};
     for (size_t i = 0; i < COUNT_OF(left); i++)
         unlink(path_join(c, work, left[i]));
     rmdir(work);
 }
 
-BoardResult board_run(C *c, const Cpu *cpu, int count, const BoardCall *calls) {
+BoardResult board_run(C *c, const Cpu *cpu, int count, const BoardCall *calls, const char *plugin) {
     char *work = c_strdup(c, "/tmp/corten-bench-XXXXXX");
     if (!mkdtemp(work))
         fatal(c, DIAG_INPUT, NULL, "cannot make a folder in /tmp");
     write_calls(c, work, count, calls);
-    build_and_run(c, cpu, work);
-    BoardResult r;
+    build(c, cpu, work);
+    simulate(c, cpu, work, plugin);
+    BoardResult r = {0};
     size_t bytes;
     r.instructions = (uint32_t *)(void *)file_read(c, path_join(c, work, "counts.bin"), &bytes);
     if (bytes != 4 * (size_t)count)
         fatal(c, DIAG_BUG, NULL, "the board counted %zu calls of %d", bytes / 4, count);
+    if (plugin)
+        r.cycles = (const Cycles *)(void *)file_read(c, path_join(c, work, "cycles.bin"), &bytes);
+    if (plugin && bytes != sizeof *r.cycles * (size_t)count)
+        fatal(c, DIAG_BUG, NULL, "cycles of %zu calls of %d", bytes / sizeof *r.cycles, count);
     r.arenas = (const uint8_t *)file_read(c, path_join(c, work, "arenas.bin"), &r.arena_bytes);
     remove_folder(c, work);
     return r;

@@ -10,12 +10,18 @@ typedef struct { /* a call placed in two images, as plan would place it in arena
     int64_t arena_bytes, weights_bytes;
 } BoardCall;
 
+typedef struct { /* in the models of cycles.c */
+    uint64_t a, b;
+} Cycles;
+
 typedef struct {
     uint32_t *instructions; /* of each call */
+    const Cycles *cycles;   /* likewise; NULL unless asked for */
     const uint8_t *arenas;  /* after each call, one behind the other */
     size_t arena_bytes;
 } BoardResult;
 
-BoardResult board_run(C *c, const Cpu *cpu, int count, const BoardCall *calls);
+/* plugin: the file of cycles.c's, or NULL. */
+BoardResult board_run(C *c, const Cpu *cpu, int count, const BoardCall *calls, const char *plugin);
 
 #endif

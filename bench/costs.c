@@ -116,7 +116,7 @@ static void count_calls(Costs *k) {
     }
     k->layers = k->call_count;
     add_cases(k);
-    BoardResult r = board_run(k->c, k->cpu, k->call_count, k->call);
+    BoardResult r = board_run(k->c, k->cpu, k->call_count, k->call, NULL);
     k->sample = NEW_ARRAY(k->c, Sample, k->call_count);
     for (int i = 0; i < k->call_count; i++) {
         Sample *s = &k->sample[i];
