@@ -117,18 +117,31 @@ static void print_networks(C *c, const Bench *b) {
     }
 }
 
-/* Cycles of each layer that has a peer's, in both models. */
+static void print_cycle_ratios(C *c, const char *name, double macs, double a, double b) {
+    double peer_a = peer_number(c, peer_cycles, name, "a");
+    double peer_b = peer_number(c, peer_cycles, name, "b");
+    if (peer_a > 0)
+        printf("%-30s %8.3f %8.3f %6.3f  %8.3f %8.3f %6.3f\n", name, a / macs, peer_a,
+               a / macs / peer_a, b / macs, peer_b, b / macs / peer_b);
+}
+
+/* Cycles of all that has a peer's, in both models. */
 static void print_cycles(C *c, const Bench *b) {
     printf("%-30s %8s %8s %6s  %8s %8s %6s\n", "cycles per MAC", "A", "CMSIS-NN", "ratio", "B",
            "CMSIS-NN", "ratio");
-    for (int i = 0; i < layer_count; i++) {
-        double peer_a = peer_number(c, peer_cycles, layer_table[i].name, "a");
-        double peer_b = peer_number(c, peer_cycles, layer_table[i].name, "b");
-        double macs = (double)b->placed[i]->macs;
-        double a = (double)b->cycles[i].a / macs, own_b = (double)b->cycles[i].b / macs;
-        if (peer_a > 0)
-            printf("%-30s %8.3f %8.3f %6.3f  %8.3f %8.3f %6.3f\n", layer_table[i].name, a, peer_a,
-                   a / peer_a, own_b, peer_b, own_b / peer_b);
+    for (int i = 0; i < layer_count; i++)
+        print_cycle_ratios(c, layer_table[i].name, (double)b->placed[i]->macs,
+                           (double)b->cycles[i].a, (double)b->cycles[i].b);
+    for (int k = 0; k < network_count; k++) {
+        const Network *n = &network_table[k];
+        double macs = 0, sum_a = 0, sum_b = 0;
+        for (size_t i = 0; i < COUNT_OF(n->part) && n->part[i].layer; i++) {
+            int layer = layer_find(n->part[i].layer);
+            macs += (double)n->part[i].times * (double)b->placed[layer]->macs;
+            sum_a += (double)n->part[i].times * (double)b->cycles[layer].a;
+            sum_b += (double)n->part[i].times * (double)b->cycles[layer].b;
+        }
+        print_cycle_ratios(c, n->name, macs, sum_a, sum_b);
     }
 }
 

@@ -3,23 +3,16 @@
 #if defined(__ARM_FEATURE_MVE) || defined(CTN_EMULATE)
 #include "ctn.h"
 #include "loop.h"
-#include "mve.h"
+#include "run_mve.h"
 
-__attribute__((noinline)) static void run(uint8_t *to, const uint8_t *from, int32_t count) {
-    for (; count >= 64; count -= 64, to += 64, from += 64) {
-        uint8x16_t a = vldrbq_u8(from), b = vldrbq_u8(from + 16);
-        uint8x16_t c = vldrbq_u8(from + 32), d = vldrbq_u8(from + 48);
-        vstrbq_u8(to, a);
-        vstrbq_u8(to + 16, b);
-        vstrbq_u8(to + 32, c);
-        vstrbq_u8(to + 48, d);
-    }
-    for (; count >= 16; count -= 16, to += 16, from += 16)
-        vstrbq_u8(to, vldrbq_u8(from));
-    if (count > 0) {
-        mve_pred16_t live = vctp8q((uint32_t)count);
-        vstrbq_p_u8(to, vldrbq_z_u8(from, live), live);
-    }
+typedef struct { /* runs side by side in memory: how many, and from one to the next */
+    int32_t count, in_stride, out_stride;
+} Rows;
+
+__attribute__((noinline)) static void copy_rows(const Rows *rows, uint8_t *output,
+                                                const uint8_t *input, int32_t count) {
+    for (int32_t i = rows->count; i > 0; i--, output += rows->out_stride, input += rows->in_stride)
+        ctn_copy_run_mve(output, input, count);
 }
 
 __attribute__((noinline)) static void collect(uint8_t *to, const uint8_t *from, int32_t stride,
@@ -48,9 +41,15 @@ void ctn_copy_mve(const CtnCopyArgs *a, const CtnFrame *frame) {
     if (ctn_is_empty(8, a->dim))
         return;
     int outer = 8 - ctn_run_dims(8, a->dim, a->in_stride, a->out_stride, &count);
+    int is_run = in_step == 1 && out_step == 1;
+    Rows rows = {1, 0, 0};
+    if (is_run && outer > 0) {
+        outer--;
+        rows = (Rows){a->dim[outer], a->in_stride[outer], a->out_stride[outer]};
+    }
     do
-        if (in_step == 1 && out_step == 1)
-            run(output + out, input + in, count);
+        if (is_run)
+            copy_rows(&rows, output + out, input + in, count);
         else if (out_step == 1)
             collect(output + out, input + in, in_step, count);
         else

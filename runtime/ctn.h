@@ -369,8 +369,10 @@ typedef enum {
 /* count bytes, in ascending order: the regions may overlap if output lies below input. */
 #define CTN_MOVE_FIELDS(REF, INT, INTS) REF(input) REF(output) INT(count)
 
-/* count elements of element_size bytes, all equal to the low bytes of value. */
-#define CTN_FILL_FIELDS(REF, INT, INTS) REF(output) INT(element_size) INT(count) INT(value)
+/* Elements of element_size bytes, all equal to the low bytes of value: `runs` times `count` side by
+ * side, `stride` elements from one run to the next. */
+#define CTN_FILL_FIELDS(REF, INT, INTS)                                                            \
+    REF(output) INT(element_size) INT(count) INT(value) INT(runs) INT(stride)
 
 /* Pools, channels last. Padding never wins a maximum. avg: the rounded mean of raw q over the
  * taps that count (`include_padding`: padding taps count with the value zero point; divisor > 0

@@ -317,17 +317,67 @@ static void emit_requantize(C *c, Graph *g, Node *n, const Grid *from, Value *in
     a->entry_size = 1;
 }
 
-static void emit_fill(C *c, Graph *g, Node *n, Value *out, double real) {
+typedef struct { /* runs of elements at one distance from each other */
+    int64_t first, count, runs, stride;
+} Runs;
+
+/* Runs of out in one value. */
+static void emit_fill(C *c, Graph *g, Node *n, Value *out, double real, Runs runs) {
+    if (runs.count == 0 || runs.runs == 0)
+        return;
     Call *call = call_new(c, g, n, CTN_KERNEL_fill);
     CtnFillArgs *a = call->args;
-    call_out(call, &a->output, out);
+    a->element_size = dtype_size(value_storage(out));
+    call_out_at(call, &a->output, out, runs.first * a->element_size);
     Array one = {value_storage(out), 0, {0}, &(int64_t){0}};
     if (out->grid)
         real = real / value_scale(out) + value_zero_point(out);
     array_set(&one, 0, real);
     memcpy(&a->value, one.data, sizeof a->value);
-    a->element_size = dtype_size(value_storage(out));
-    a->count = (int32_t)type_count(&out->type);
+    a->count = (int32_t)runs.count;
+    a->runs = (int32_t)runs.runs;
+    a->stride = (int32_t)runs.stride;
+}
+
+/* The box that a movement writes, as runs in out's memory; false if their distances differ. */
+static bool box_runs(const Movement *m, const Value *out, Runs *box) {
+    int64_t stride[MAX_RANK];
+    bool padded = false; /* a dim as far in as this one */
+    value_strides(out, stride);
+    *box = (Runs){0, 1, 1, 0};
+    for (int k = out->type.rank - 1; k >= 0; k--) {
+        int d = out->order[k];
+        int64_t extent = m->stop[d] - m->start[d];
+        if (extent <= 0)
+            return false;
+        box->first += m->start[d] * stride[d];
+        if (!padded)
+            box->count = extent * stride[d];
+        else if (extent > 1 && box->runs == 1)
+            box->stride = stride[d];
+        else if (extent > 1 && stride[d] != box->stride * box->runs)
+            return false;
+        if (padded)
+            box->runs *= extent;
+        padded |= extent < out->type.dim[d];
+    }
+    return true;
+}
+
+/* What the copy of a box into out leaves: all before its first run, between its runs and behind the
+ * last. */
+static void emit_border(C *c, Graph *g, Node *n, Value *out, const Movement *m) {
+    int64_t total = type_count(&out->type);
+    Runs box;
+    if (!box_runs(m, out, &box)) {
+        emit_fill(c, g, n, out, m->fill_value, (Runs){0, total, 1, 0});
+        return;
+    }
+    int64_t end = box.first + box.count, last = end + (box.runs - 1) * box.stride;
+    emit_fill(c, g, n, out, m->fill_value, (Runs){0, box.first, 1, 0});
+    emit_fill(c, g, n, out, m->fill_value,
+              (Runs){end, box.stride - box.count, box.runs - 1, box.stride});
+    emit_fill(c, g, n, out, m->fill_value, (Runs){last, total - last, 1, 0});
 }
 
 static bool gather_loops(const Movement *m, const Value *out, Loops *l) {
@@ -406,7 +456,7 @@ static void lower_output(C *c, Graph *g, Node *n, int k) {
         if (!m.boxed)
             fatal(c, DIAG_MODEL, &n->loc, "%s has no integer form: constants and elements mix",
                   op_schema(n->op)->name);
-        emit_fill(c, g, n, out, m.fill_value);
+        emit_border(c, g, n, out, &m);
     }
     Loops loops = {0};
     int64_t out_stride[MAX_RANK], out_offset = 0;

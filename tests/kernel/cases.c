@@ -193,7 +193,7 @@ Window window_of(Maker *m) {
 }
 
 int32_t out_size(int32_t in, int32_t before, int32_t after, int32_t kernel, int32_t dilation,
-                        int32_t stride) {
+                 int32_t stride) {
     return (in + before + after - (kernel - 1) * dilation - 1) / stride + 1;
 }
 
@@ -737,9 +737,11 @@ static void fill(Maker *m, Call *call) {
     CtnFillArgs *a = call->args;
     DType type = sized[between(m, 0, 3)];
     a->element_size = dtype_size(type);
-    a->count = between(m, 0, 100);
+    a->count = between(m, 0, 300);
     a->value = (int32_t)next(m);
-    call_out(call, &a->output, tensor(m, "output", type, a->count));
+    a->runs = chance(m, 50) ? 1 : between(m, 0, 5);
+    a->stride = a->count + between(m, 0, 9);
+    call_out(call, &a->output, tensor(m, "output", type, (int64_t)a->runs * a->stride));
 }
 
 /* Indices are random bits, so that most lie outside. */

@@ -625,8 +625,10 @@ static void wide_gather(const CtnGatherArgs *a, const CtnFrame *f) {
 
 static void wide_fill(const CtnFillArgs *a, const CtnFrame *f) {
     int64_t value = a->value;
-    for (int64_t i = 0; i < a->count; i++)
-        memcpy((char *)ctn_at(f, a->output) + i * a->element_size, &value, (size_t)a->element_size);
+    for (int64_t i = 0; i < (int64_t)a->runs * a->count; i++)
+        memcpy((char *)ctn_at(f, a->output) +
+                   (i / a->count * a->stride + i % a->count) * a->element_size,
+               &value, (size_t)a->element_size);
 }
 
 static void wide_take(const CtnTakeArgs *a, const CtnFrame *f) {
