@@ -17,9 +17,11 @@ static const Port outputs[] = {MODEL_OUTPUTS{0, 0, 0}};
 enum { INPUT_COUNT = sizeof inputs / sizeof *inputs - 1 };
 enum { OUTPUT_COUNT = sizeof outputs / sizeof *outputs - 1 };
 
-__attribute__((section(".big"), aligned(16))) static uint8_t arena[MODEL_ARENA_BYTES + 16];
-__attribute__((section(".big"), aligned(16))) static uint8_t state[MODEL_STATE_BYTES + 16];
-__attribute__((section(".big"), aligned(16))) static uint8_t bound[MODEL_INPUT_BYTES + 16];
+#define MEMORY(name, bytes)                                                                        \
+    __attribute__((section(".big"), aligned(16))) static uint8_t memory_##name[(bytes) + 16];
+MODEL_MEMORY
+MEMORY(inputs, MODEL_INPUT_BYTES)
+MEMORY(outputs, MODEL_OUTPUT_BYTES)
 static MODEL_TYPE model;
 
 static void fail(const char *what) {
@@ -116,8 +118,10 @@ int main(void) {
         fail("cannot open input.bin or the results");
     if ((uint32_t)file_length(input) != MODEL_SAMPLES * sample_bytes())
         fail("input.bin has the wrong length");
-    MODEL_INIT(&model, arena, state);
-    MODEL_FRAME(model).base[CTN_INPUTS] = bound;
+    if (MODEL_INIT(&model) != 0)
+        fail("the model's memory is not aligned");
+    MODEL_FRAME(model).base[CTN_INPUTS] = memory_inputs;
+    MODEL_FRAME(model).base[CTN_OUTPUTS] = memory_outputs;
     if (counts)
         count_first(input, results);
     else

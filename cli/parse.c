@@ -9,26 +9,14 @@
 
 enum { MAX_REPEATED = 256, OPTIONS = 128 };
 
-/* "320K" -> 327680; -1 if it is none. */
-static long long parse_bytes(const char *text) {
-    char *end;
-    long long n = strtoll(text, &end, 10);
-    if (end == text || n < 0 || n > (1LL << 40))
-        return -1;
-    int shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' || *end == 'm' ? 20 : 0;
-    end += shift != 0;
-    return *end ? -1 : n << shift;
-}
-
 static int bad_number(const Option *option, const char *text) {
     fprintf(stderr, "corten: error: --%s \"%s\": a number is needed\n", option->name, text);
     return 2;
 }
 
-static int add_repeated(const Option *option, const char *text, CortenOptions *out) {
+static int add_text(const Option *option, const char *text, void *list_field, int *count) {
     const char **list;
-    memcpy(&list, (char *)out + option->offset, sizeof list);
-    int *count = (int *)((char *)out + option->count_offset);
+    memcpy(&list, list_field, sizeof list);
     if (*count >= MAX_REPEATED) {
         fprintf(stderr, "corten: error: --%s: at most %d are taken\n", option->name, MAX_REPEATED);
         return 2;
@@ -53,13 +41,15 @@ static int set_option(const Option *option, const char *text, CortenOptions *out
         *(int *)field = (int)strtol(text, &end, 10);
         return end == text || *end ? bad_number(option, text) : 0;
     case BYTES:
-        *(long long *)field = parse_bytes(text);
+        if (strchr(text, '=')) /* of one memory */
+            return add_text(option, text, &out->limits, &out->limits_count);
+        *(long long *)field = text_bytes(text);
         return *(long long *)field < 0 ? bad_number(option, text) : 0;
     case HEADING:
     case LISTING:
         return 0;
     case REPEATED:
-        return add_repeated(option, text, out);
+        return add_text(option, text, field, (int *)((char *)out + option->count_offset));
     }
     return 0;
 }
@@ -145,7 +135,7 @@ static int take_operand(const Command *command, int argc, char **argv, CortenOpt
 
 int options_parse(const Command *command, int argc, char **argv, CortenOptions *out) {
     static const char *calibrate[MAX_REPEATED], *input_scale[MAX_REPEATED], *state[MAX_REPEATED];
-    static const char *exports[MAX_REPEATED];
+    static const char *exports[MAX_REPEATED], *limits[MAX_REPEATED];
     struct option longs[OPTIONS + 2];
     char shorts[2 * OPTIONS + 4];
     getopt_tables(command, longs, shorts);
@@ -153,6 +143,7 @@ int options_parse(const Command *command, int argc, char **argv, CortenOptions *
     out->input_scale = input_scale;
     out->state = state;
     out->exports = exports;
+    out->limits = limits;
     int (*listing)(const CortenOptions *o) = NULL;
     opterr = 0;
     for (int value; (value = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {

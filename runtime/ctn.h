@@ -20,7 +20,7 @@ extern "C" {
 
 /* Of what an emitted model and this folder agree on: counts up when one of another version would
  * not do. */
-#define CTN_INTERFACE 1
+#define CTN_INTERFACE 2
 
 /* C99 knows neither; all compilers for these chips know this. */
 #if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
@@ -31,6 +31,9 @@ extern "C" {
 #define CTN_ASSERT(condition, text) extern char ctn_assertion[(condition) ? 1 : -1]
 #endif
 
+/* Of two sizes the larger: for memory that several models share. */
+#define CTN_LARGER(a, b) ((a) > (b) ? (a) : (b))
+
 /* ---- references ---------------------------------------------------------------------------- */
 
 typedef enum {
@@ -38,7 +41,9 @@ typedef enum {
     CTN_STATE,   /* buffers that live from run to run */
     CTN_WEIGHTS, /* constants in flash */
     CTN_INPUTS,  /* what a run only reads, bound before it */
-    CTN_REGIONS
+    CTN_OUTPUTS, /* where a run leaves its results, bound before it */
+    CTN_MORE,    /* from here on: further memories of the chip, as a model's header names them */
+    CTN_REGIONS = CTN_MORE + 5
 } CtnRegion;
 
 typedef uint32_t CtnRef; /* region in the top 4 bits, byte offset (below 2^28) in the rest */

@@ -19,7 +19,7 @@
 
 /* Grows with every function or member added. Members are only added, at the end of their group,
  * and zero means what was so before. */
-#define CORTEN_API_VERSION 3
+#define CORTEN_API_VERSION 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -104,6 +104,13 @@ typedef struct {
     int input_data_count;
     const CortenArray *labels_data; /* instead of `labels` */
     const char *share;              /* the folder of runtime/ and boards/; NULL: as installed */
+
+    const char *memory_file;   /* --memory: JSON of the chip's memories */
+    const char *memory_text;   /* the same, instead of the file */
+    const char *const *limits; /* "MEMORY=BYTES": of one memory, what ram and flash are of all */
+    int limits_count;
+    const char *arena; /* the program's array that is the arena; NULL: the model's own */
+    bool bind_outputs; /* outputs lie in memory that is bound before each run */
 
     void *user;                                                      /* what the callbacks get */
     void (*result)(void *user, const char *text, size_t bytes);      /* not to results */

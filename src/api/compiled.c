@@ -54,6 +54,11 @@ static void take_options(C *c, Session *s, const json_t *root, const Loc *loc, C
         optional(options, "from") ? c_strdup(c, optional(options, "from")) : "layout";
     o->keep_inputs = json_is_true(json_object_get(options, "keep_inputs"));
     o->bind_inputs = json_is_true(json_object_get(options, "bind_inputs"));
+    o->bind_outputs = json_is_true(json_object_get(options, "bind_outputs"));
+    o->memory_file = NULL;
+    o->memory_text = optional(options, "memory") ? c_strdup(c, optional(options, "memory")) : NULL;
+    o->limits = strings(c, json_object_get(options, "limits"), &o->limits_count);
+    o->arena = optional(options, "arena") ? c_strdup(c, optional(options, "arena")) : NULL;
     o->allow_float = json_is_true(json_object_get(options, "allow_float"));
     o->ram = json_integer_value(json_object_get(options, "ram")); /* as many strips as then */
     o->flash = 0;

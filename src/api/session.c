@@ -232,6 +232,7 @@ void session_options(C *c, Session *s) {
     k->allow_float = o->allow_float;
     k->keep_inputs = o->keep_inputs;
     k->bind_inputs = o->bind_inputs;
+    k->bind_outputs = o->bind_outputs;
     k->ram_limit = o->ram;
     k->flash_limit = o->flash;
     k->accuracy_budget_db = o->accuracy_budget_db;
@@ -245,5 +246,6 @@ void session_options(C *c, Session *s) {
     k->threads = o->threads > 0 ? o->threads : cpus > 0 ? (int)cpus : 1;
     choose_exports(c, s);
     parse_precision(c, s);
+    memory_options(c, s);
     diag_stop_if_errors(c);
 }

@@ -32,6 +32,8 @@ void pixels_normalize(C *c, Graph *g, const CortenOptions *o);
 
 /* CPU, ISA, observer, io ... from text; all wrong ones are reported (exit 2). */
 void session_options(C *c, Session *s);
+/* --memory, --arena and the limits of single memories (memory_file.c); for session_options. */
+void memory_options(C *c, Session *s);
 /* What messages call the file or text of precision rules. */
 const char *precision_name(const CortenOptions *o);
 

@@ -135,6 +135,7 @@ void text_add_bytes(Text *t, const void *bytes, size_t count);
 const char *text_string(const Text *t);        /* "" when nothing was added */
 bool text_equal(const char *a, const char *b); /* NULL equals only NULL */
 bool text_ends_with(const char *s, const char *suffix);
+int64_t text_bytes(const char *s); /* "64K" -> 65536, up to 1 TiB; -1: it is none */
 bool glob_match(const char *pattern, const char *s); /* '*' and '?' */
 /* The candidate nearest to `word` by edit distance if it is near enough for a suggestion. */
 const char *text_nearest(const char *word, const char *const *candidates, int count);

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define WORD_LIMIT 127 /* longer words get no suggestions */
@@ -61,6 +62,16 @@ bool text_equal(const char *a, const char *b) {
 bool text_ends_with(const char *s, const char *suffix) {
     size_t length = strlen(s), tail = strlen(suffix);
     return length >= tail && strcmp(s + length - tail, suffix) == 0;
+}
+
+int64_t text_bytes(const char *s) {
+    char *end;
+    long long n = strtoll(s, &end, 10);
+    if (end == s || n < 0 || n > (1LL << 40))
+        return -1;
+    int shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' || *end == 'm' ? 20 : 0;
+    end += shift != 0;
+    return *end || n > (1LL << 40) >> shift ? -1 : n << shift;
 }
 
 /* After a mismatch only the last '*' need take one more character, so the time is at most the

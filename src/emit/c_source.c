@@ -5,6 +5,7 @@
 #include "lower/memory.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,11 +38,12 @@ static int by_offset(const void *a, const void *b) {
     return x->id - y->id;
 }
 
-static int constants_in_order(C *c, const Graph *g, Buffer ***out) {
+static int constants_in_order(C *c, const Graph *g, int region, Buffer ***out) {
     *out = NEW_ARRAY(c, Buffer *, g->buffer_count + 1);
     int count = 0;
     for (int i = 0; i < g->buffer_count; i++)
-        if (g->buffer[i]->kind == BUFFER_CONSTANT && g->buffer[i]->last_call >= 0)
+        if (g->buffer[i]->kind == BUFFER_CONSTANT && g->buffer[i]->last_call >= 0 &&
+            g->buffer[i]->region == region)
             (*out)[count++] = g->buffer[i];
     qsort(*out, (size_t)count, sizeof **out, by_offset);
     int kept = 0; /* equal constants share one place: the first names it */
@@ -107,23 +109,58 @@ static void add_numbers(Text *t, const Buffer *b) {
     text_add(t, "\n    },\n");
 }
 
-static void add_weights(Text *t, C *c, const Graph *g, const char *upper) {
+/* "weights" -> "Weights", "itcm_weights" -> "ItcmWeights" */
+static const char *type_name(C *c, const char *name) {
+    char *type = c_strdup(c, name), *to = type;
+    bool up = true;
+    for (const char *p = name; *p; p++) {
+        if (*p == '_') {
+            up = true;
+            continue;
+        }
+        *to++ = up ? (char)toupper((unsigned char)*p) : *p;
+        up = false;
+    }
+    *to = 0;
+    return type;
+}
+
+/* The macro that makes a reference to a member: "WEIGHT", "ITCM_WEIGHT". */
+static const char *reference_macro(C *c, const MemoryRegion *r) {
+    const char *name = upper_name(c, r->name);
+    return c_strndup(c, name, strlen(name) - 1);
+}
+
+/* What stands before the definition of a region's object; whoever builds may define it anew. */
+static void add_section(Text *t, C *c, const Graph *g, const char *upper, int region) {
+    const MemoryRegion *r = &g->region[region];
+    const char *name = upper_name(c, r->name);
+    text_add(t, "#ifndef %s_%s_SECTION\n#define %s_%s_SECTION", upper, name, upper, name);
+    if (r->section)
+        text_add(t, " __attribute__((section(\"%s\")))", r->section);
+    text_add(t, "\n#endif\n");
+}
+
+static void add_weights(Text *t, C *c, const Graph *g, const char *upper, int region) {
+    const MemoryRegion *r = &g->region[region];
+    const char *type = type_name(c, r->name);
     Buffer **constant;
-    int count = constants_in_order(c, g, &constant);
+    int count = constants_in_order(c, g, region, &constant);
     if (count == 0)
         return;
     text_add(t, "typedef struct {\n");
     for (int i = 0; i < count; i++)
         add_member(t, constant[i], i == 0);
-    text_add(t, "} Weights;\n\n");
-    text_add(
-        t, "CTN_ASSERT(sizeof(Weights) == %lld, \"constants must lie as they were planned\");\n\n",
-        (long long)g->weights_bytes);
-    text_add(t, "#ifndef %s_WEIGHTS_SECTION\n#define %s_WEIGHTS_SECTION\n#endif\n", upper, upper);
-    text_add(t, "%s_WEIGHTS_SECTION static const Weights weights = {\n", upper);
+    text_add(t, "} %s;\n\n", type);
+    text_add(t, "CTN_ASSERT(sizeof(%s) == %lld, \"constants must lie as they were planned\");\n\n",
+             type, (long long)r->bytes);
+    add_section(t, c, g, upper, region);
+    text_add(t, "%s_%s_SECTION static const %s %s = {\n", upper, upper_name(c, r->name), type,
+             r->name);
     for (int i = 0; i < count; i++)
         add_numbers(t, constant[i]);
-    text_add(t, "};\n\n");
+    text_add(t, "};\n\n#define %s(member) CTN_REF(%s, offsetof(%s, member))\n\n",
+             reference_macro(c, r), region_name(c, g, region), type);
 }
 
 /* ---- calls --------------------------------------------------------------------------------- */
@@ -131,7 +168,8 @@ static void add_weights(Text *t, C *c, const Graph *g, const char *upper) {
 static const char *constant_name(const Graph *g, const Buffer *b) {
     for (int i = 0; i < g->buffer_count; i++) {
         const Buffer *o = g->buffer[i];
-        if (o->kind == BUFFER_CONSTANT && o->last_call >= 0 && o->offset == b->offset)
+        if (o->kind == BUFFER_CONSTANT && o->last_call >= 0 && o->region == b->region &&
+            o->offset == b->offset)
             return o->name;
     }
     return b->name;
@@ -143,12 +181,12 @@ static const char *ref_text(C *c, const Graph *g, const Call *call, const Kernel
         if (ref->field_offset != field->offset || !ref->buffer)
             continue;
         const Buffer *b = ref->buffer;
-        if (b->region == CTN_WEIGHTS && ref->offset == 0)
-            return c_format(c, "WEIGHT(%s)", constant_name(g, b));
-        if (b->region == CTN_WEIGHTS)
-            return c_format(c, "WEIGHT(%s) + %lld", constant_name(g, b), (long long)ref->offset);
-        return c_format(c, "CTN_REF(%s, %lld)", region_name(b->region),
-                        (long long)(b->offset + ref->offset));
+        const MemoryRegion *region = &g->region[b->region];
+        if (region->kind != REGION_CONSTANTS)
+            return c_format(c, "CTN_REF(%s, %lld)", region_name(c, g, b->region),
+                            (long long)(b->offset + ref->offset));
+        const char *whole = c_format(c, "%s(%s)", reference_macro(c, region), constant_name(g, b));
+        return ref->offset == 0 ? whole : c_format(c, "%s + %lld", whole, (long long)ref->offset);
     }
     return "CTN_NONE";
 }
@@ -282,7 +320,7 @@ static const Value *traced_value(const Graph *g, const Call *call) {
     if (!call->node || call->node->out_count == 0 || (s && call != s->last))
         return NULL;
     const Value *v = node_result(call->node);
-    return v->buffer && v->buffer->region != CTN_WEIGHTS ? v : NULL;
+    return v->buffer && v->buffer->kind != BUFFER_CONSTANT ? v : NULL;
 }
 
 static void add_call_infos(Text *t, C *c, const Graph *g, const char *upper) {
@@ -295,7 +333,7 @@ static void add_call_infos(Text *t, C *c, const Graph *g, const char *upper) {
         text_add(t, "    {\"%s\", \"%s\", ", string_text(c, call->name), call->variant->symbol);
         if (v)
             text_add(t, "\"%s\", CTN_REF(%s, %lld), %lldu, %.9gF, %d},\n",
-                     dtype_name(value_storage(v)), region_name(v->buffer->region),
+                     dtype_name(value_storage(v)), region_name(c, g, v->buffer->region),
                      (long long)(v->buffer->offset + v->buffer_offset), (long long)value_bytes(v),
                      v->grid ? v->grid->part[0].scale : 1.0,
                      v->grid ? v->grid->part[0].zero_point : 0);
@@ -336,40 +374,78 @@ static void add_reset(Text *t, C *c, const Graph *g) {
     text_add(t, "}\n\n");
 }
 
-static void add_init(Text *t, const Graph *g, const char *upper, bool has_weights) {
-    text_add(t, "#ifndef %s_ARENA_SECTION\n#define %s_ARENA_SECTION\n#endif\n", upper, upper);
+/* The arrays of one instance. */
+static void add_arrays(Text *t, C *c, const Graph *g, const char *upper) {
+    int region[CTN_REGIONS], count = init_regions(g, region);
+    for (int i = 0; i < count; i++)
+        if (!g->region[region[i]].symbol && strcmp(region_array(c, g, region[i]), "0") != 0)
+            add_section(t, c, g, upper, region[i]);
     text_add(t, "#ifndef %s_OWN_MEMORY\n", upper);
-    text_add(t, "CTN_ASSERT(%s_ARENA_SIZE >= %s_ARENA_BYTES, \"the arena is too small\");\n", upper,
-             upper);
-    text_add(t, "%s_ARENA_SECTION CTN_ALIGN(16) uint8_t %s_arena[%s_ARENA_SIZE];\n", upper, g->name,
-             upper);
-    if (g->state_bytes)
-        text_add(t, "CTN_ALIGN(16) uint8_t %s_state[%s_STATE_BYTES];\n", g->name, upper);
+    for (int i = 0; i < count; i++) {
+        const MemoryRegion *r = &g->region[region[i]];
+        const char *name = upper_name(c, r->name), *array = region_array(c, g, region[i]);
+        if (r->symbol || strcmp(array, "0") == 0)
+            continue;
+        if (r->kind == REGION_ARENA)
+            text_add(t, "CTN_ASSERT(%s_%s_SIZE >= %s_%s_BYTES, \"the arena is too small\");\n",
+                     upper, name, upper, name);
+        text_add(t, "%s_%s_SECTION CTN_ALIGN(16) uint8_t %s[%s_%s_%s];\n", upper, name, array,
+                 upper, name, r->kind == REGION_ARENA ? "SIZE" : "BYTES");
+    }
     text_add(t, "#endif\n\n");
-    text_add(t, "int %s_init(%s_t *self, void *arena, void *state) {\n", g->name, g->name);
-    text_add(t, "    if ((((uintptr_t)arena | (uintptr_t)state) & 15) != 0)\n        return -1;\n");
-    text_add(t, "    self->frame.base[CTN_ARENA] = arena;\n");
-    text_add(t, "    self->frame.base[CTN_STATE] = state;\n");
-    if (has_weights)
-        text_add(t, "    self->frame.base[CTN_WEIGHTS] = (uint8_t *)&weights; /* only read */\n");
-    else
-        text_add(t, "    self->frame.base[CTN_WEIGHTS] = 0; /* no constants */\n");
+}
+
+/* The compiler takes it for granted that constants are aligned; a linker script can break that. */
+static void add_constants_check(Text *t, const Graph *g) {
+    bool any = false;
+    for (int r = 0; r < CTN_REGIONS; r++) {
+        if (!region_is_used(g, r) || g->region[r].kind != REGION_CONSTANTS)
+            continue;
+        if (!any)
+            text_add(t,
+                     "#ifndef NDEBUG\n"
+                     "    /* the linker may have been told not to align: look where they are */\n"
+                     "    volatile uintptr_t constants;\n");
+        any = true;
+        text_add(t,
+                 "    constants = (uintptr_t)&%s;\n    if ((constants & %d) != 0)\n"
+                 "        return -1;\n",
+                 g->region[r].name, CONSTANTS_ALIGN - 1);
+    }
+    text_add(t, "%s", any ? "#endif\n" : "");
+}
+
+static void add_init(Text *t, C *c, const Graph *g) {
+    int region[CTN_REGIONS], count = init_regions(g, region);
+    text_add(t, "int %s_init(%s_t *self, %s) {\n    if (((", g->name, g->name,
+             init_parameters(c, g));
+    for (int i = 0; i < count; i++)
+        text_add(t, "%s(uintptr_t)%s", i ? " | " : "", g->region[region[i]].name);
+    text_add(t, ") & 15) != 0)\n        return -1;\n");
+    add_constants_check(t, g);
+    for (int i = 0; i < count; i++)
+        text_add(t, "    self->frame.base[%s] = %s;\n", region_name(c, g, region[i]),
+                 g->region[region[i]].name);
+    for (int r = 0; r < CTN_REGIONS; r++)
+        if (region_is_used(g, r) && g->region[r].kind == REGION_CONSTANTS)
+            text_add(t, "    self->frame.base[%s] = (uint8_t *)&%s; /* only read */\n",
+                     region_name(c, g, r), g->region[r].name);
     text_add(t, "    self->next_call = 0;\n    %s_reset(self);\n    return 0;\n}\n\n", g->name);
 }
 
 const char *c_source(C *c, const Graph *g, const Options *o) {
     Text t = text_new(c);
     const char *upper = upper_name(c, g->name);
-    bool has_weights = g->weights_bytes > 0;
     text_add(&t, "/* %s for %s (%s), made by corten %s. Do not edit: compile the model again. */\n",
              g->name, o->cpu->name, o->isa, CORTEN_VERSION);
     text_add(&t, "#include \"%s.h\"\n\n", g->name);
-    add_weights(&t, c, g, upper);
-    if (has_weights)
-        text_add(&t, "#define WEIGHT(member) CTN_REF(CTN_WEIGHTS, offsetof(Weights, member))\n\n");
+    for (int r = 0; r < CTN_REGIONS; r++)
+        if (region_is_used(g, r) && g->region[r].kind == REGION_CONSTANTS)
+            add_weights(&t, c, g, upper, r);
     add_calls(&t, c, g);
     add_reset(&t, c, g);
-    add_init(&t, g, upper, has_weights);
+    add_arrays(&t, c, g, upper);
+    add_init(&t, c, g);
     c_add_strips(&t, c, g);
     add_trace(&t, g, upper);
     add_dispatch(&t, c, g);

@@ -60,16 +60,17 @@ static const char *field_at(C *c, const Call *call, int offset) {
     return "?";
 }
 
-static const char *place_text(C *c, int32_t place) {
-    return c_format(c, "CTN_REF(%s, %u)", region_name((int)((uint32_t)place >> 28)),
+static const char *place_text(C *c, const Graph *g, int32_t place) {
+    return c_format(c, "CTN_REF(%s, %u)", region_name(c, g, (int)((uint32_t)place >> 28)),
                     (uint32_t)place & 0x0fffffffu);
 }
 
 /* Field f of an item: "CTN_REF(CTN_ARENA, 640) + (CtnRef)v[3]", "v[2]", "4". */
-static const char *number_text(C *c, const StripItem *item, int f) {
+static const char *number_text(C *c, const Graph *g, const StripItem *item, int f) {
     StripField field = item->field[f];
     bool walks = f > 0 && item->walks[f - 1], refers = strip_field_refers(item, f);
-    const char *base = refers && !walks ? place_text(c, field.base) : c_format(c, "%d", field.base);
+    const char *base =
+        refers && !walks ? place_text(c, g, field.base) : c_format(c, "%d", field.base);
     if (field.column < 0)
         return refers && walks ? c_format(c, "(CtnRef)%s", base) : base;
     const char *number = c_format(c, "%sv[%d]", refers ? "(CtnRef)" : "", field.column);
@@ -81,25 +82,25 @@ static const char *walk_name(C *c, const StripItem *item, int patch) {
     return c_format(c, "%s%d_at", field_at(c, item->call, item->patch[patch]), item->call->index);
 }
 
-static void add_move(Text *t, C *c, const StripItem *item, const char *indent) {
+static void add_move(Text *t, C *c, const Graph *g, const StripItem *item, const char *indent) {
     text_add(t,
              "%sctn_move(&(CtnMoveArgs){.output = %s,\n"
              "%s                        .input = %s,\n"
              "%s                        .count = %s},\n"
              "%s         frame);\n",
-             indent, number_text(c, item, 1), indent, number_text(c, item, 2), indent,
-             number_text(c, item, 0), indent);
+             indent, number_text(c, g, item, 1), indent, number_text(c, g, item, 2), indent,
+             number_text(c, g, item, 0), indent);
 }
 
-static void add_call(Text *t, C *c, const StripItem *item, const char *indent) {
+static void add_call(Text *t, C *c, const Graph *g, const StripItem *item, const char *indent) {
     int call = item->call->index;
     for (int i = 0; i < item->patch_count; i++) {
         const char *field = field_at(c, item->call, item->patch[i]);
         if (item->walks[i])
             text_add(t, "%sa%d.%s = %s;\n%s%s += %s;\n", indent, call, field, walk_name(c, item, i),
-                     indent, walk_name(c, item, i), number_text(c, item, 1 + i));
+                     indent, walk_name(c, item, i), number_text(c, g, item, 1 + i));
         else if (item->field[1 + i].column >= 0)
-            text_add(t, "%sa%d.%s = %s;\n", indent, call, field, number_text(c, item, 1 + i));
+            text_add(t, "%sa%d.%s = %s;\n", indent, call, field, number_text(c, g, item, 1 + i));
     }
     text_add(t, "%s%s(&a%d, frame);\n", indent, item->call->variant->symbol, call);
 }
@@ -112,38 +113,38 @@ static void find_rests(const Strip *s, const StripItem *item, bool *some, bool *
         *some |= s->row_table[(int64_t)k * s->column_count + rows.column] == 0;
 }
 
-static void add_strip_item(Text *t, C *c, const Strip *s, const StripItem *item) {
+static void add_strip_item(Text *t, C *c, const Graph *g, const Strip *s, const StripItem *item) {
     bool rests, always;
     find_rests(s, item, &rests, &always);
     const char *indent = rests ? "            " : "        ";
     if (always)
         return;
     if (rests)
-        text_add(t, "        if (%s%s", number_text(c, item, 0), item->call ? ") {\n" : ")\n");
+        text_add(t, "        if (%s%s", number_text(c, g, item, 0), item->call ? ") {\n" : ")\n");
     if (item->call)
-        add_call(t, c, item, indent);
+        add_call(t, c, g, item, indent);
     else
-        add_move(t, c, item, indent);
+        add_move(t, c, g, item, indent);
     if (rests && item->call)
         text_add(t, "        }\n");
 }
 
 /* The arguments of a call with what is the same in all steps, and where its walks begin. */
-static void add_copy(Text *t, C *c, const StripItem *item) {
+static void add_copy(Text *t, C *c, const Graph *g, const StripItem *item) {
     int call = item->call->index;
     text_add(t, "    %s a%d = calls.call%d;\n", kernel_at(item->call->kernel)->args_type, call,
              call);
     for (int k = 0; k < item->patch_count; k++)
         if (!item->walks[k] && item->field[1 + k].column < 0)
             text_add(t, "    a%d.%s = %s;\n", call, field_at(c, item->call, item->patch[k]),
-                     number_text(c, item, 1 + k));
+                     number_text(c, g, item, 1 + k));
     for (int k = 0; k < item->patch_count; k++)
         if (item->walks[k])
             text_add(t, "    CtnRef %s = %s;\n", walk_name(c, item, k),
-                     place_text(c, item->start[k]));
+                     place_text(c, g, item->start[k]));
 }
 
-static void add_strip(Text *t, C *c, const Strip *s) {
+static void add_strip(Text *t, C *c, const Graph *g, const Strip *s) {
     int first = s->first->index;
     text_add(t,
              "/* Calls %d to %d, %d rows of the last one's output at a time%s: each reads\n"
@@ -152,17 +153,17 @@ static void add_strip(Text *t, C *c, const Strip *s) {
     text_add(t, "static void strip%d(const CtnFrame *frame) {\n", first);
     for (int i = 0; i < s->item_count; i++)
         if (s->item[i].call)
-            add_copy(t, c, &s->item[i]);
+            add_copy(t, c, g, &s->item[i]);
     text_add(t,
              "    for (int32_t i = 0; i < %d; i++) {\n"
              "        const %s *v = calls.steps%d[calls.order%d[i]];\n",
              s->step_count, signed_types[s->number_bytes], first, first);
     for (int i = 0; i < s->item_count; i++)
-        add_strip_item(t, c, s, &s->item[i]);
+        add_strip_item(t, c, g, s, &s->item[i]);
     text_add(t, "    }\n}\n\n");
 }
 
 void c_add_strips(Text *t, C *c, const Graph *g) {
     for (int i = 0; i < g->strip_count; i++)
-        add_strip(t, c, &g->strip[i]);
+        add_strip(t, c, g, &g->strip[i]);
 }

@@ -19,7 +19,7 @@ typedef struct {
     const char *word, *text;
 } Word;
 
-enum { WORDS = 13, RUNTIME = sizeof "runtime/" - 1 };
+enum { WORDS = 12, RUNTIME = sizeof "runtime/" - 1 };
 
 typedef struct {
     C *c;
@@ -55,7 +55,6 @@ static void fill_words(Export *e, const Graph *g, const Options *o) {
         {"arena", c_format(c, "%lld", (long long)g->arena_bytes)},
         {"state", c_format(c, "%lld", (long long)g->state_bytes)},
         {"weights", c_format(c, "%lld", (long long)g->weights_bytes)},
-        {"state_argument", g->state_bytes ? c_format(c, "%s_state", g->name) : "0"},
     };
     memcpy(e->word, words, sizeof words);
 }

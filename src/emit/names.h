@@ -6,7 +6,14 @@
 
 const char *upper_name(C *c, const char *s);
 const char *c_type_name(DType t);
-const char *region_name(int region);                          /* "CTN_ARENA" */
+const char *region_name(C *c, const Graph *g, int region); /* "CTN_ARENA" */
+/* The emitted source says something of it. */
+bool region_is_used(const Graph *g, int region);
+/* Those that <name>_init takes, the state last; returns how many. */
+int init_regions(const Graph *g, int region[CTN_REGIONS]);
+const char *init_parameters(C *c, const Graph *g); /* "void *arena, void *state" */
+/* The array that is one of them: the model's, the program's, or 0. */
+const char *region_array(C *c, const Graph *g, int region);
 const char *comment_text(C *c, const char *s);                /* s, unable to end a comment */
 const char *string_text(C *c, const char *s);                 /* s, unable to end a string */
 /* "item,", on a new line if it would pass the last column. */

@@ -243,6 +243,31 @@ typedef struct { /* a buffer that the model writes: its value before and after a
     const char *fqn;
 } State;
 
+/* A memory of the chip (--memory). It takes what runs write, unless it is read-only, and constants
+ * if it is, or has a section for them. */
+typedef struct {
+    const char *name;      /* part of C names: "dtcm" */
+    const char *section;   /* the linker's, of its arena, or of constants if read-only; NULL: the
+                              compiler's own */
+    const char *constants; /* of constants that start-up code copies there; NULL: it takes none */
+    const char *symbol;    /* the program's array that is its arena; NULL: the model defines one */
+    const char *load;      /* of what start-up code copies: the memory that it comes from */
+    int64_t bytes;         /* limit; 0: none */
+    int wait_states;       /* the fewer the faster */
+    bool read_only;
+} Memory;
+
+typedef enum { REGION_ARENA, REGION_STATE, REGION_CONSTANTS, REGION_BOUND } RegionKind;
+
+/* What a CtnRegion is in a model. */
+typedef struct {
+    const char *name; /* part of C names: "arena", "dtcm", "weights"; NULL: there is none */
+    RegionKind kind;
+    const char *section, *symbol; /* as of its memory */
+    int memory;                   /* that it lies in; -1: in memory of the caller's */
+    int64_t bytes;                /* after plan */
+} MemoryRegion;
+
 typedef enum {
     STAGE_IMPORTED,
     STAGE_FUNCTIONAL,
@@ -283,7 +308,10 @@ struct Graph {
     int buffer_count, buffer_capacity;
     Buffer **buffer;
     int64_t arena_bytes, arena_lower_bound, state_bytes, weights_bytes, scratch_bytes;
-    int64_t input_bytes; /* of inputs outside of the arena */
+    int64_t input_bytes, output_bytes; /* of inputs and outputs outside of the arena */
+    int memory_count;                  /* PLANNED: of the chip, and what lies there */
+    const Memory *memory;
+    MemoryRegion *region; /* by CtnRegion */
     const char *peak_node;
     double *output_sqnr_db; /* by output, of the calibration samples; NULL: not measured */
     int moment_count; /* PLANNED: bytes of the arena that live at 0 (inputs are written), k + 1 */
@@ -505,7 +533,8 @@ struct Buffer {
     Buffer *over;          /* a buffer that this one may overwrite while it is still read: then */
     int64_t over_distance; /* buffer_follows */
     bool over_upward;
-    bool is_ring; /* holds a few rows of its value at a time (strips) */
+    bool is_ring;    /* holds a few rows of its value at a time (strips) */
+    double accesses; /* bytes that a run reads and writes of it, estimated by plan */
 };
 
 /* May `out` lie at out_at while out->over, which it overwrites, lies at in_at and is still read?

@@ -334,10 +334,7 @@ static void check_regions(const Check *k) {
         const Buffer *b = g->buffer[i];
         if (!is_planned(b))
             continue;
-        int64_t size = b->region == CTN_ARENA    ? g->arena_bytes
-                       : b->region == CTN_STATE  ? g->state_bytes
-                       : b->region == CTN_INPUTS ? g->input_bytes
-                                                 : g->weights_bytes;
+        int64_t size = g->region[b->region].bytes;
         if (b->offset < 0 || b->offset + b->bytes > size)
             broken(k, NULL, "%s reaches beyond its region of %lld bytes", b->name, (long long)size);
         if (b->align > 0 && b->offset % b->align != 0)
@@ -362,9 +359,9 @@ static void check_overlaps(const Check *k) {
         for (int j = 0; j < i; j++) {
             const Buffer *a = g->buffer[i], *b = g->buffer[j];
             if (!is_planned(a) || !is_planned(b) || a->region != b->region ||
-                a->region == CTN_WEIGHTS)
+                g->region[a->region].kind == REGION_CONSTANTS)
                 continue;
-            bool live = a->region == CTN_STATE || a->region == CTN_INPUTS ||
+            bool live = g->region[a->region].kind != REGION_ARENA ||
                         (a->first_call <= b->last_call && b->first_call <= a->last_call);
             bool shared = a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
             bool taken_over = (a->over == b && buffer_follows(a, a->offset, b->offset)) ||

@@ -107,9 +107,10 @@ void plan_memory(C *c, Graph *g, const Options *o);
 /* ---- what a planned graph will need -------------------------------------------------------- */
 
 /* Bytes of a model's image. `rodata` is the sum of what stands between `weights` and `initial`:
- * the constants of <name>.o to the byte. */
+ * the constants of <name>.o to the byte, those in sections of other memories included. */
 typedef struct {
-    int64_t arena, state, inputs;     /* inputs: those outside of the arena */
+    int64_t arena, state;
+    int64_t inputs, outputs;          /* those outside of the arena */
     int64_t scratch;                  /* of the arena: the largest that one call needs */
     int64_t weights;                  /* with the zeros that packing adds */
     int64_t biases, factors;          /* factors: multipliers and shifts */

@@ -31,6 +31,8 @@ typedef struct {
 /* The emitted constants are few objects, each aligned to this and a multiple of it: GCC raises to 8
  * what it may put into vectors. */
 enum { CONSTANTS_ALIGN = 8 };
+/* What an arena, a state and what is bound are aligned to, on the chip too. */
+enum { REGION_ALIGN = 16 };
 
 int64_t align_up(int64_t n, int align);
 /* What a reference's constant is, by the name of its field. */
@@ -60,6 +62,25 @@ int64_t arena_live(const Plan *p, int moment);
 void arena_bound(Plan *p);
 /* Offsets: the best of several orders against the bound. */
 void arena_place(Plan *p);
+
+/* ---- regions ------------------------------------------------------------------------------ */
+
+/* How many of CTN_REGIONS the memories of these options need. */
+int regions_needed(const Options *o);
+/* The graph's memories and regions, nothing in them yet. */
+void regions_begin(C *c, Graph *g, const Options *o);
+/* Offsets and sizes of states, and of inputs and outputs outside of the arena. */
+void regions_lay_boundary(Graph *g);
+/* Region and offset of every buffer. */
+void regions_place(Plan *p);
+typedef struct {
+    int64_t arena, state, constants;
+    int64_t images; /* of constants that start-up code copies from here to other memories */
+    int64_t all;
+} MemoryUse;
+MemoryUse memory_use(const Graph *g, int memory);
+/* Fills Buffer.accesses. */
+void count_accesses(Graph *g);
 
 /* ---- strips ------------------------------------------------------------------------------- */
 

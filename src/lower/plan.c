@@ -6,8 +6,6 @@
 #include <assert.h>
 #include <string.h>
 
-enum { REGION_ALIGN = 16 };
-
 int64_t align_up(int64_t n, int align) {
     return (n + align - 1) / align * align;
 }
@@ -50,6 +48,11 @@ static void find_lifetimes(Plan *p) {
     for (int i = 0; p->options->bind_inputs && i < g->input_count; i++)
         if (boundary_buffer(g, &g->input[i]))
             boundary_buffer(g, &g->input[i])->region = CTN_INPUTS;
+    for (int i = 0; p->options->bind_outputs && i < g->output_count; i++) {
+        Buffer *b = boundary_buffer(g, &g->output[i]);
+        if (b && b->region == CTN_ARENA) /* and no state or input that is handed through */
+            b->region = CTN_OUTPUTS;
+    }
     for (Call *call = g->first_call; call; call = call->next) {
         const Strip *s = strip_of(g, call);
         int first = s ? s->first->index : call->index, last = s ? s->last->index : call->index;
@@ -217,49 +220,7 @@ void plan_slots(Plan *p) {
     }
 }
 
-/* ---- the other regions --------------------------------------------------------------------- */
-
-/* Constants that are equal to the byte share one place. */
-static Buffer *same_constant(Graph *g, const Buffer *b) {
-    for (int i = 0; i < b->id && i < g->buffer_count; i++) {
-        Buffer *o = g->buffer[i];
-        if (o->kind == BUFFER_CONSTANT && o->region == CTN_WEIGHTS && o->bytes == b->bytes &&
-            o->last_call >= 0 && o->align >= b->align && o->element == b->element &&
-            memcmp(o->data, b->data, (size_t)b->bytes) == 0)
-            return o;
-    }
-    return NULL;
-}
-
-/* weights_bytes is the size of the emitted struct. */
-static void place_constants(Graph *g) {
-    int64_t weights = 0, state = 0, inputs = 0;
-    for (int i = 0; i < g->buffer_count; i++) {
-        Buffer *b = g->buffer[i];
-        if (b->region == CTN_STATE) {
-            state = align_up(state, REGION_ALIGN);
-            b->offset = state;
-            state += b->bytes;
-        } else if (b->region == CTN_INPUTS) {
-            inputs = align_up(inputs, REGION_ALIGN);
-            b->offset = inputs;
-            inputs += b->bytes;
-        } else if (b->kind == BUFFER_CONSTANT && b->last_call >= 0) {
-            const Buffer *same = same_constant(g, b);
-            if (same) {
-                b->offset = same->offset;
-                continue;
-            }
-            int align = b->align > dtype_size(b->element) ? b->align : dtype_size(b->element);
-            weights = align_up(weights, align);
-            b->offset = weights;
-            weights += b->bytes;
-        }
-    }
-    g->weights_bytes = align_up(weights, CONSTANTS_ALIGN);
-    g->state_bytes = align_up(state, REGION_ALIGN);
-    g->input_bytes = align_up(inputs, REGION_ALIGN);
-}
+/* ---- references ---------------------------------------------------------------------------- */
 
 static void fill_refs(Graph *g) {
     for (Call *call = g->first_call; call; call = call->next)
@@ -276,12 +237,11 @@ static void fill_refs(Graph *g) {
 static void check_sizes(C *c, const Graph *g) {
     int64_t limit = (int64_t)1 << 28;
     Loc loc = {.file = g->archive_path};
-    if (g->arena_bytes >= limit || g->weights_bytes >= limit || g->state_bytes >= limit)
-        fatal(
-            c, DIAG_MODEL, &loc,
-            "a region is too large: arena %lld, weights %lld, state %lld bytes; the limit is %lld",
-            (long long)g->arena_bytes, (long long)g->weights_bytes, (long long)g->state_bytes,
-            (long long)limit);
+    for (int r = 0; r < CTN_REGIONS; r++)
+        if (g->region[r].bytes >= limit)
+            diag_error(c, DIAG_MODEL, &loc, "%s is too large: %lld bytes; the limit is %lld",
+                       g->region[r].name, (long long)g->region[r].bytes, (long long)limit);
+    diag_stop_if_errors(c);
 }
 
 static Plan plan_begin(C *c, Graph *g, const Options *o) {
@@ -301,14 +261,15 @@ static Plan plan_begin(C *c, Graph *g, const Options *o) {
 
 void plan_memory(C *c, Graph *g, const Options *o) {
     Plan p = plan_begin(c, g, o);
+    regions_begin(c, g, o);
+    plan_slots(&p);
+    regions_lay_boundary(g);
     strips_choose(&p);
     plan_slots(&p);
-    arena_place(&p);
+    regions_place(&p);
     g->arena_lower_bound = align_up(p.bound, REGION_ALIGN);
-    g->arena_bytes = align_up(p.bytes, REGION_ALIGN);
     g->scratch_bytes = 0;
     for (int i = 0; i < p.slot_count; i++) {
-        p.slot[i].buffer->offset = p.slot[i].offset;
         if (p.slot[i].buffer->kind == BUFFER_SCRATCH && p.slot[i].bytes > g->scratch_bytes)
             g->scratch_bytes = p.slot[i].bytes;
     }
@@ -319,88 +280,7 @@ void plan_memory(C *c, Graph *g, const Options *o) {
     for (const Call *call = g->first_call; call; call = call->next)
         if (call->index + 1 == p.peak)
             g->peak_node = call->name;
-    place_constants(g);
     check_sizes(c, g);
     fill_refs(g);
     strips_settle(g);
-}
-
-/* ---- limits -------------------------------------------------------------------------------- */
-
-/* The largest buffers of one kind, with how many bytes each has. */
-static void name_largest(C *c, const Graph *g, bool (*counts)(const Graph *, const Buffer *),
-                         const char *what) {
-    enum { NAMED = 4 };
-    const Buffer *largest[NAMED] = {NULL};
-    for (int i = 0; i < g->buffer_count; i++) {
-        const Buffer *b = g->buffer[i];
-        if (!counts(g, b))
-            continue;
-        for (int k = 0; k < NAMED; k++) {
-            if (largest[k] && largest[k]->bytes >= b->bytes)
-                continue;
-            const Buffer *next = largest[k];
-            largest[k] = b;
-            b = next;
-            if (!b)
-                break;
-        }
-    }
-    Text t = text_new(c);
-    for (int k = 0; k < NAMED && largest[k]; k++)
-        text_add(&t, "%s%s (%lld)", k ? ", " : "", largest[k]->name, (long long)largest[k]->bytes);
-    diag_detail(c, "%s: %s", what, text_string(&t));
-}
-
-static int peak_moment(const Graph *g) {
-    int peak = 0;
-    for (int m = 0; m < g->moment_count; m++)
-        if (g->live[m] > g->live[peak])
-            peak = m;
-    return peak;
-}
-
-static bool is_at_peak(const Graph *g, const Buffer *b) {
-    int peak = peak_moment(g);
-    return b->region == CTN_ARENA && b->kind != BUFFER_CONSTANT && b->first_call <= peak &&
-           peak <= b->last_call;
-}
-
-static bool is_stored(const Graph *g, const Buffer *b) {
-    (void)g;
-    return b->kind == BUFFER_CONSTANT && b->region == CTN_WEIGHTS && b->last_call >= 0;
-}
-
-static void check_ram(C *c, const Graph *g, int64_t limit) {
-    Loc loc = {.file = g->archive_path};
-    int64_t need = g->arena_bytes + g->state_bytes + g->input_bytes;
-    if (limit == 0 || need <= limit)
-        return;
-    diag_error(c, DIAG_MODEL, &loc, "ram (%s) needs %lld bytes, %lld were allowed",
-               g->input_bytes ? "arena, state and inputs" : "arena and state", (long long)need,
-               (long long)limit);
-    if (g->peak_node)
-        diag_detail(c, "the peak is at %s", g->peak_node);
-    name_largest(c, g, is_at_peak, "largest there, in bytes");
-}
-
-/* Constants to the byte; code from the table, or not at all if a kernel is missing there. */
-static void check_flash(C *c, const Graph *g, const Options *o) {
-    Loc loc = {.file = g->archive_path};
-    Totals t = plan_totals(g);
-    bool known = o->flash_limit > 0 && plan_code(c, g, o, &t);
-    int64_t code = t.kernel_code + t.model_code;
-    if (o->flash_limit == 0 || t.rodata + code <= o->flash_limit)
-        return;
-    diag_error(c, DIAG_MODEL, &loc, "flash (constants%s) needs %lld bytes, %lld were allowed",
-               known ? " and code" : "", (long long)(t.rodata + code), (long long)o->flash_limit);
-    diag_detail(c, "constants %lld, kernels %lld, the model's own code about %lld",
-                (long long)t.rodata, (long long)t.kernel_code, (long long)t.model_code);
-    name_largest(c, g, is_stored, "largest constants, in bytes");
-}
-
-void pass_plan(C *c, Graph *g, const Options *o) {
-    plan_memory(c, g, o);
-    check_ram(c, g, o->ram_limit);
-    check_flash(c, g, o);
 }

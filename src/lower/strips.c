@@ -619,9 +619,9 @@ static void choose_directions(Plan *p) {
  * limit that the user gave is not kept. */
 void strips_choose(Plan *p) {
     enum { MOST_STRIPS = 32 };
-    int64_t enough = p->options->ram_limit > 0
-                         ? p->options->ram_limit - p->g->state_bytes - p->g->input_bytes
-                         : 0;
+    int64_t enough = p->options->ram_limit > 0 ? p->options->ram_limit - p->g->state_bytes -
+                                                     p->g->input_bytes - p->g->output_bytes
+                                               : 0;
     p->g->strip_count = 0;
     p->g->strip = NEW_ARRAY(p->c, Strip, MOST_STRIPS + 1);
     plan_slots(p);

@@ -47,7 +47,8 @@ static ConstantRole buffer_role(const Graph *g, const Buffer *b) {
 static bool is_first_there(const Graph *g, const Buffer *b) {
     for (int i = 0; i < b->id; i++) {
         const Buffer *o = g->buffer[i];
-        if (o->kind == BUFFER_CONSTANT && o->last_call >= 0 && o->offset == b->offset)
+        if (o->kind == BUFFER_CONSTANT && o->last_call >= 0 && o->region == b->region &&
+            o->offset == b->offset)
             return false;
     }
     return true;
@@ -88,12 +89,12 @@ Totals plan_totals(const Graph *g) {
     Totals t = {.arena = g->arena_bytes,
                 .state = g->state_bytes,
                 .inputs = g->input_bytes,
+                .outputs = g->output_bytes,
                 .scratch = g->scratch_bytes};
     int64_t stored = 0;
     for (int i = 0; i < g->buffer_count; i++) {
         const Buffer *b = g->buffer[i];
-        if (b->kind != BUFFER_CONSTANT || b->last_call < 0 || b->region != CTN_WEIGHTS ||
-            !is_first_there(g, b))
+        if (b->kind != BUFFER_CONSTANT || b->last_call < 0 || !is_first_there(g, b))
             continue;
         add_constant(&t, buffer_role(g, b), b);
         stored += b->bytes;

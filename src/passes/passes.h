@@ -20,6 +20,11 @@ typedef struct {
     const char *value; /* by name, in the calibrated graph */
 } Raised;
 
+typedef struct {
+    const char *pattern; /* of names of buffers: an input, an output, a node's result or weights */
+    int memory;          /* row of Options.memory */
+} Placement;
+
 /* What an output can express, and so what quantization may use (design section 2). */
 typedef struct {
     const char *name; /* --emit */
@@ -41,7 +46,16 @@ typedef struct {
     int float_node_count; /* nodes that an earlier run of the passes found to need float */
     const FloatNode *float_node;
     bool keep_inputs;
-    bool bind_inputs; /* inputs outside of the arena */
+    bool bind_inputs, bind_outputs; /* inputs, outputs outside of the arena */
+    int memory_count;               /* of the chip; 0: one that runs write and one of constants */
+    const Memory *memory;
+    int placement_count; /* the first that a buffer's name matches is where it goes */
+    const Placement *placement;
+    const char
+        *memory_text; /* the file that these came from, and limits beside it, for the report */
+    int limit_count;
+    const char *const *limit;
+    const char *arena; /* the program's array that is the arena; NULL: the model's own */
     bool optimize_size;
     int64_t ram_limit, flash_limit; /* 0: none */
     double accuracy_budget_db;      /* 0: none */

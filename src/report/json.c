@@ -126,7 +126,7 @@ static json_t *call_json(const Graph *g, const Options *o, const Call *call) {
         const Buffer *b = call->ref[r].buffer;
         if (!b)
             continue;
-        if (b->region == CTN_ARENA)
+        if (g->region[b->region].kind == REGION_ARENA)
             json_array_append_new(arena,
                                   json_pack("[I, I]", (json_int_t)b->offset, (json_int_t)b->bytes));
         scratch += b->kind == BUFFER_SCRATCH ? b->bytes : 0;
@@ -169,14 +169,17 @@ static json_t *texts_json(int count, const char *const *text) {
 static json_t *options_json(C *c, const Options *o) {
     static const char *const io[] = {NULL, "int8", "int16", "float", "uint8"};
     static const char *const observer[] = {"minmax", "percentile", "mse"};
-    return json_pack("{s:o, s:o, s:s?, s:s?, s:s, s:s, s:s?, s:s?, s:s, s:s, s:b, s:b, s:b, s:I}",
+    return json_pack("{s:o, s:o, s:s?, s:s?, s:s, s:s, s:s?, s:s?, s:s, s:s, s:b, s:b, s:b, s:s?, "
+                     "s:o, s:s?, s:b, "
+                     "s:I}",
                      "state", texts_json(o->state_count, o->state), "input_scale",
                      texts_json(o->input_scale_count, o->input_scale), "mean", o->mean, "std",
                      o->std, "observer", observer[o->observer], "precision", precision_lines(c, o),
                      "from", o->resume, "io", io[o->io], "io_layout", o->io_nhwc ? "nhwc" : "nchw",
                      "optimize", o->optimize_size ? "size" : "speed", "keep_inputs", o->keep_inputs,
-                     "bind_inputs", o->bind_inputs, "allow_float", o->allow_float, "ram",
-                     (json_int_t)o->ram_limit);
+                     "bind_inputs", o->bind_inputs, "bind_outputs", o->bind_outputs, "memory",
+                     o->memory_text, "limits", texts_json(o->limit_count, o->limit), "arena",
+                     o->arena, "allow_float", o->allow_float, "ram", (json_int_t)o->ram_limit);
 }
 
 static json_t *budget_json(const Graph *g, const Options *o) {
@@ -209,10 +212,12 @@ static void add_totals(C *c, json_t *root, const Graph *g, const Options *o) {
     json_object_set_new(root, "arena_lower_bound_bytes", json_integer(g->arena_lower_bound));
     json_object_set_new(root, "state_bytes", json_integer(g->state_bytes));
     json_object_set_new(root, "input_bytes", json_integer(g->input_bytes));
+    json_object_set_new(root, "output_bytes", json_integer(g->output_bytes));
     json_object_set_new(root, "weights_bytes", json_integer(g->weights_bytes));
     json_object_set_new(root, "peak_node", text_or_null(g->peak_node));
     json_object_set_new(root, "bytes", report_totals(c, g, o));
     json_object_set_new(root, "memory", report_timeline(g));
+    json_object_set_new(root, "memories", report_memories(g));
 }
 
 const char *report_json(C *c, Graph *g, const Options *o, const double seconds[8], FileSet *out) {

@@ -29,6 +29,8 @@ void report_text(C *c, const char *json, FILE *f);
 struct json_t;
 struct json_t *report_totals(C *c, const Graph *g, const Options *o); /* "bytes" */
 struct json_t *report_timeline(const Graph *g);                       /* "memory" */
+struct json_t *report_memories(const Graph *g);                       /* "memories" */
+void report_print_memories(const struct json_t *root, FILE *f);
 void report_print_totals(const struct json_t *root, FILE *f);
 void report_print_timeline(const struct json_t *root, FILE *f);
 

@@ -93,6 +93,7 @@ void report_text(C *c, const char *json, FILE *f) {
     print_nodes(json_object_get(root, "nodes"), f);
     print_calls(json_object_get(root, "calls"), f);
     report_print_timeline(root, f);
+    report_print_memories(root, f);
     report_print_totals(root, f);
     char estimate[ESTIMATE_TEXT];
     fprintf(f, "\n%lld of %zu nodes in float, %lld MACs, %s instructions\n",

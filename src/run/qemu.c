@@ -1,11 +1,10 @@
 /* A compiled model on a simulated chip. The emitted files of DIR are built with boards/harness.c
  * for the CPU's board and run twice under QEMU, side by side: once for all samples, once for the
  * first sample with -icount, call by call. Works in a temporary folder that is removed again. */
-#include "emit/emit.h"
+#include "emit/names.h"
 #include "run/process.h"
 #include "run/run.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,15 +82,28 @@ static void add_port(Text *t, const Arg *arg) {
              (long long)(v->buffer->offset + v->buffer_offset), (long long)value_bytes(v));
 }
 
+/* Arrays for what <name>_init takes, in its order, and how to bind them. */
+static void add_memory(Text *t, const Chip *chip) {
+    const Graph *g = chip->g;
+    int region[CTN_REGIONS], count = init_regions(g, region);
+    text_add(t, "#define MODEL_MEMORY");
+    for (int i = 0; i < count; i++)
+        text_add(t, " MEMORY(%s, %lld)", g->region[region[i]].name,
+                 (long long)g->region[region[i]].bytes);
+    text_add(t, "\n#define MODEL_INIT(model) %s_init(model", g->name);
+    for (int i = 0; i < count; i++)
+        text_add(t, ", memory_%s", g->region[region[i]].name);
+    text_add(t, ")\n#define MODEL_INPUT_BYTES %lld\n#define MODEL_OUTPUT_BYTES %lld\n",
+             (long long)g->input_bytes, (long long)g->output_bytes);
+}
+
 static void write_binding(const Chip *chip) {
     Text t = text_new(chip->c);
     const Graph *g = chip->g;
     text_add(&t, "#include \"%s.h\"\n#define MODEL_TYPE %s_t\n", g->name, g->name);
-    text_add(&t, "#define MODEL_FRAME(model) (model).frame\n#define MODEL_INIT %s_init\n", g->name);
+    text_add(&t, "#define MODEL_FRAME(model) (model).frame\n");
     text_add(&t, "#define MODEL_CALL %s_call\n#define MODEL_RUN %s_run\n", g->name, g->name);
-    text_add(&t, "#define MODEL_ARENA_BYTES %lld\n#define MODEL_STATE_BYTES %lld\n",
-             (long long)g->arena_bytes, (long long)g->state_bytes);
-    text_add(&t, "#define MODEL_INPUT_BYTES %lld\n", (long long)g->input_bytes);
+    add_memory(&t, chip);
     text_add(&t, "#define MODEL_CALL_COUNT %d\n#define MODEL_SAMPLES %d\n", g->call_count,
              chip->samples->count);
     text_add(&t, "#define MODEL_INPUTS");
@@ -121,13 +133,6 @@ static void add_sources(C *c, Words *w, const char *folder) {
             words_add(w, path_join(c, folder, name[i]));
 }
 
-static const char *upper(C *c, const char *s) {
-    char *u = c_strdup(c, s);
-    for (char *p = u; *p; p++)
-        *p = (char)toupper((unsigned char)*p);
-    return u;
-}
-
 static void build(const Chip *chip) {
     C *c = chip->c;
     const Cpu *cpu = chip->options->cpu;
@@ -139,7 +144,11 @@ static void build(const Chip *chip) {
     words_split(&w, cpu->gcc_flags);
     words_split(&w, "-std=gnu11 -O2 -ffp-contract=off -ffunction-sections -fdata-sections "
                     "-ffreestanding -nostdlib -Wl,--gc-sections -I.");
-    words_add(&w, c_format(c, "-D%s_OWN_MEMORY", upper(c, chip->g->name)));
+    words_add(&w, c_format(c, "-D%s_OWN_MEMORY", upper_name(c, chip->g->name)));
+    for (int r = 0; r < CTN_REGIONS; r++) /* the board has no such sections */
+        if (region_is_used(chip->g, r) && chip->g->region[r].section)
+            words_add(&w, c_format(c, "-D%s_%s_SECTION=", upper_name(c, chip->g->name),
+                                   upper_name(c, chip->g->region[r].name)));
     words_add(&w, c_format(c, "-I%s", chip->model_folder));
     words_add(&w, c_format(c, "-I%s", runtime));
     words_add(&w, c_format(c, "-I%s", boards));

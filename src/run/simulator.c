@@ -35,14 +35,12 @@ Simulator *simulator_new(C *c, Graph *g) {
     Simulator *s = NEW(c, Simulator);
     s->g = g;
     c_defer(c, release, s);
-    s->frame.base[CTN_ARENA] = aligned(c, g->arena_bytes);
-    s->frame.base[CTN_STATE] = aligned(c, g->state_bytes);
-    s->frame.base[CTN_INPUTS] = aligned(c, g->input_bytes);
-    s->frame.base[CTN_WEIGHTS] = aligned(c, g->weights_bytes);
+    for (int r = 0; r < CTN_REGIONS; r++)
+        s->frame.base[r] = aligned(c, g->region[r].bytes);
     for (int i = 0; i < g->buffer_count; i++) {
         const Buffer *b = g->buffer[i];
         if (b->kind == BUFFER_CONSTANT && b->last_call >= 0 && b->bytes > 0)
-            memcpy(s->frame.base[CTN_WEIGHTS] + b->offset, b->data, (size_t)b->bytes);
+            memcpy(s->frame.base[b->region] + b->offset, b->data, (size_t)b->bytes);
     }
     simulator_reset(s);
     return s;

@@ -585,8 +585,10 @@ static Graph *planned_graph(C *c) {
         call_const(call, &a->table, "table", DT_I8, table, sizeof table, 1)->region = CTN_WEIGHTS;
         from = n->out[0];
     }
-    g->arena_bytes = 32;
-    g->weights_bytes = 512;
+    g->region = NEW_ARRAY(c, MemoryRegion, CTN_REGIONS);
+    g->region[CTN_ARENA] = (MemoryRegion){.name = "arena", .kind = REGION_ARENA, .bytes = 32};
+    g->region[CTN_WEIGHTS] =
+        (MemoryRegion){.name = "weights", .kind = REGION_CONSTANTS, .bytes = 512};
     int weights = 0;
     for (int i = 0; i < g->buffer_count; i++)
         if (g->buffer[i]->kind == BUFFER_CONSTANT)
@@ -625,7 +627,7 @@ static void break_fused(Graph *g) {
     call_absent(g->first_call, &((CtnTableS8Args *)g->first_call->args)->table);
 }
 static void break_region(Graph *g) {
-    g->arena_bytes = 16;
+    g->region[CTN_ARENA].bytes = 16;
 }
 static void break_align(Graph *g) {
     g->last->out[0]->buffer->offset = 4;

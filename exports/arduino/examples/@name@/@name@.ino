@@ -5,7 +5,7 @@ static @name@_t model;
 
 void setup() {
     Serial.begin(115200);
-    if (@name@_init(&model, @name@_arena, @state_argument@) != 0)
+    if (@NAME@_SETUP(&model) != 0)
         Serial.println("the arena is not aligned");
 }
 
