@@ -18,11 +18,12 @@ MODEL := $(OUT)/model/make
 all: $(OUT)/firmware.elf
 
 # The exported folder says with which flags the CPU is compiled for and which board has it.
-$(MODEL)/cpu.mk: $(ARCHIVE) $(DATA) $(wildcard precision.txt)
+$(MODEL)/cpu.mk: $(ARCHIVE) $(DATA) $(wildcard precision.txt memory.json)
 	$(CORTEN) compile $(ARCHIVE) -c $(DATA) -t $(CPU) -o $(OUT)/model -q --export make $(COMPILE)
 	@touch $@
 include $(MODEL)/cpu.mk
 
+LINK ?= $(BOARDS)/$(BOARD)/link.ld
 BOARD_SOURCES := $(addprefix $(BOARDS)/,startup.c semihost.c memory.c counter.c)
 FLAGS := $(CPU_FLAGS) -std=c11 -O2 -g -ffreestanding -Wall -Wextra -Wconversion \
   -I$(MODEL) -I$(MODEL)/runtime -I$(ROOT) -I$(BOARDS) -I$(BOARDS)/$(BOARD) $(DEFINES)
@@ -30,7 +31,7 @@ FLAGS := $(CPU_FLAGS) -std=c11 -O2 -g -ffreestanding -Wall -Wextra -Wconversion 
 $(OUT)/firmware.elf: $(SOURCES) $(wildcard *.h) $(MODEL)/cpu.mk
 	$(MAKE) -s -C $(MODEL) BUILD=build "CFLAGS=-O2 -ffunction-sections -fdata-sections $(MODEL_DEFINES)"
 	arm-none-eabi-gcc $(FLAGS) $(SOURCES) $(BOARD_SOURCES) $(MODEL)/build/lib$(NAME).a -lgcc \
-	    -nostdlib -Wl,--gc-sections -L$(BOARDS) -T$(BOARDS)/$(BOARD)/link.ld -o $@
+	    -nostdlib -Wl,--gc-sections -L$(BOARDS) -L$(MODEL) -T$(LINK) -o $@
 
 run: $(OUT)/firmware.elf
 	qemu-system-arm -M $(MACHINE) -kernel $< -display none -monitor none -serial none \

@@ -13,7 +13,7 @@ static void print_digit(int digit, int expected) {
 }
 
 int main(void) {
-    if (digits_silu_init(&model, digits_silu_arena, 0) != 0)
+    if (DIGITS_SILU_SETUP(&model) != 0)
         return 1;
     for (int i = 0; i < DIGIT_COUNT; i++) {
         digit_quantize(digit_pixels[i], digits_silu_input0(&model));

@@ -38,7 +38,7 @@ static void model_run(void) {
 int main(void) {
     UART_BAUDDIV = BOARD_MHZ * 1000000 / BAUD;
     UART_CTRL = TX_AND_RX_ON;
-    if (digits_silu_init(&model, digits_silu_arena, 0) != 0)
+    if (DIGITS_SILU_SETUP(&model) != 0)
         return 1;
     const SerialPort input[] = {{digits_silu_input0(&model), DIGITS_SILU_INPUT0_BYTES}};
     const SerialPort output[] = {{digits_silu_output0(&model), DIGITS_SILU_OUTPUT0_BYTES}};

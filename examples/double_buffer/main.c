@@ -39,7 +39,7 @@ static void report(uint32_t frame, uint32_t behind) {
 }
 
 int main(void) {
-    if (digits_silu_init(&model, digits_silu_arena, 0) != 0)
+    if (DIGITS_SILU_SETUP(&model) != 0)
         return 1;
     camera_start();
     for (uint32_t frame = 0; frame < 2 * DIGIT_COUNT; frame++) {

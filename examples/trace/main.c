@@ -71,7 +71,7 @@ void digits_silu_trace(const digits_silu_t *self, int k, int done) {
 
 int main(void) {
     static digits_silu_t model;
-    if (digits_silu_init(&model, digits_silu_arena, 0) != 0)
+    if (DIGITS_SILU_SETUP(&model) != 0)
         return 1;
     digit_quantize(digit_pixels[0], digits_silu_input0(&model));
     cycles_start();

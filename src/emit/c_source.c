@@ -491,6 +491,7 @@ void emit_c(C *c, Graph *g, const Options *o, FileSet *out) {
     const char *header = c_header(c, g, o);
     fileset_add(c, out, c_format(c, "%s.h", g->name), header, strlen(header));
     fileset_add(c, out, c_format(c, "%s.c", g->name), source, strlen(source));
+    emit_sections(c, g, out);
     add_runtime(c, out, share, "ctn.h");
     for (const Call *call = g->first_call; call; call = call->next)
         add_runtime(c, out, share, call->variant->source);

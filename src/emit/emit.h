@@ -20,7 +20,8 @@ void fileset_add(C *c, FileSet *set, const char *name, const void *data, size_t 
 void fileset_write(C *c, const FileSet *set, const char *folder, int owned_count,
                    const char *const *owned);
 
-/* <name>.h, <name>.c, and runtime/ with exactly the sources that the calls use. */
+/* <name>.h, <name>.c, with sections <name>.ld, and runtime/ with exactly the sources that the calls
+ * use. */
 void emit_c(C *c, Graph *g, const Options *o, FileSet *out);
 /* For each kind asked for, a folder <kind>/ with the emitted C and what a build system needs. */
 typedef struct {

@@ -63,7 +63,8 @@ static void fill_words(Export *e, const Graph *g, const Options *o) {
 static void place_files(Export *e, const FileSet *emitted) {
     for (int i = 0; i < emitted->count; i++) {
         const char *name = emitted->file[i].name;
-        if (!text_ends_with(name, ".c") && !text_ends_with(name, ".h"))
+        if (!text_ends_with(name, ".c") && !text_ends_with(name, ".h") &&
+            !text_ends_with(name, ".ld"))
             continue;
         const char *placed = strncmp(name, "runtime/", RUNTIME) == 0
                                  ? c_format(e->c, "%s%s", e->kind->runtime, name + RUNTIME)

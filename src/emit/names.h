@@ -24,5 +24,6 @@ void c_add_strip_tables(Text *t, C *c, const Graph *g);
 void c_add_strips(Text *t, C *c, const Graph *g);
 const char *c_header(C *c, const Graph *g, const Options *o); /* <name>.h */
 const char *c_source(C *c, const Graph *g, const Options *o); /* <name>.c */
+void emit_sections(C *c, const Graph *g, FileSet *out);       /* <name>.ld, if there are any */
 
 #endif

@@ -31,6 +31,12 @@ has 2 '^task a'
 run double_buffer cortex-m0plus
 has 8 'digit \([0-9]\), should be \1'
 if grep ' 00 pixels' "$work/said"; then exit 1; fi
+run placed cortex-m55
+has 4 'digit \([0-9]\), should be \1'
+has 1 '^input at 21'
+has 1 '^hot buffers at 20'
+has 1 '^hot weights at 20'
+has 1 '^other weights at 60'
 run trace cortex-m33
 has 1 '^linear '
 [ "$(grep -c '^cycles [1-9][0-9]* ctn_' "$work/said")" -ge 6 ]

@@ -3,7 +3,7 @@
 
 int main(void) {
     digits_silu_t model;
-    if (digits_silu_init(&model, digits_silu_arena, 0) != 0)
+    if (DIGITS_SILU_SETUP(&model) != 0)
         return 1;
     digits_silu_run(&model);
     return digits_silu_output0(&model)[0];

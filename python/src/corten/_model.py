@@ -36,6 +36,14 @@ def _precision(rules: PathLike | Mapping[str, Precision] | None) -> dict[str, An
     return {"precision_file": rules}
 
 
+def _memory(memory: PathLike | Mapping[str, Any] | None) -> dict[str, Any]:
+    if memory is None:
+        return {}
+    if isinstance(memory, Mapping):
+        return {"memory_text": json.dumps(memory)}
+    return {"memory_file": memory}
+
+
 def _archive(model: Any, example: Any, calibration: Any, name: str | None) -> dict[str, Any]:
     """The fields that say what to compile: a path, or an archive in memory and its name."""
     if isinstance(model, (str, os.PathLike)):
@@ -79,6 +87,9 @@ def compile(
     flash: int = 0,
     keep_inputs: bool = False,
     bind_inputs: bool = False,
+    bind_outputs: bool = False,
+    memory: PathLike | Mapping[str, Any] | None = None,
+    arena: str | None = None,
     emit: Literal["c", "tosa"] | None = None,
     export: Sequence[Export] = (),
     threads: int = 0,
@@ -115,6 +126,10 @@ def compile(
         flash: Likewise.
         keep_inputs: Do not reuse the memory of inputs during a run.
         bind_inputs: Inputs lie in buffers of the caller's of the C, bound before each run.
+        bind_outputs: Likewise for outputs.
+        memory: The chip's memories, as a JSON file describes them or as the mapping itself: the
+            hottest buffers go to the fastest.
+        arena: The name of the program's array that is the arena, which several models may share.
         emit: What to write; ``tosa`` is a TOSA 1.0 program instead of C.
         export: Also write folders that those build systems take.
         threads: For calibration; 0 is one per processor.
@@ -158,6 +173,9 @@ def compile(
         flash=flash,
         keep_inputs=keep_inputs,
         bind_inputs=bind_inputs,
+        bind_outputs=bind_outputs,
+        **_memory(memory),
+        arena=arena,
         emit=emit,
         exports=export,
         threads=threads,

@@ -112,13 +112,13 @@ const bufferColour = {value: 'kernel', ring: 'fused', scratch: 'moved', input: '
 function bufferTip(b) {
   const name = m => m < 1 ? 'the inputs' : m > report.calls.length ? 'the outputs' : report.calls[m - 1].name;
   return b.name + '  (' + b.kind + ')\n' + b.bytes.toLocaleString('en') + ' bytes at ' +
-    b.offset.toLocaleString('en') + '\nfrom ' + name(b.first) + ' to ' + name(b.last) +
+    (arenas.length > 1 ? b.memory + ' + ' : '') + b.offset.toLocaleString('en') + '\nfrom ' + name(b.first) + ' to ' + name(b.last) +
     (b.overwrites ? '\noverwrites ' + b.overwrites + ' while that is read' : '');
 }
 
 function timeline(width) {
   const moments = report.calls.length + 2, height = 330, left = 58, base = height - 22;
-  const top = Math.max(report.arena_bytes, ...buffers.map(b => b.offset + b.bytes), 1);
+  const top = Math.max(report.arena_bytes, ...buffers.map(b => b.top), 1);
   const x = m => left + (width - left - 6) * m / moments, y = v => base - (base - 10) * v / top;
   const svg = picture(width, height, 'buffers over the calls');
   for (const t of ticks(0, top / 1024, 6))
@@ -131,14 +131,19 @@ function timeline(width) {
   for (const b of buffers) {
     const node = b.node;
     svg.append(withTip(sv('rect', {
-      class: node ? 'mark' : null, x: x(b.first), y: y(b.offset + b.bytes),
+      class: node ? 'mark' : null, x: x(b.first), y: y(b.top),
       width: Math.max(1, x(b.last + 1) - x(b.first) - 0.6),
-      height: Math.max(0.8, y(b.offset) - y(b.offset + b.bytes) - 0.6), rx: 1.5,
+      height: Math.max(0.8, y(b.top - b.bytes) - y(b.top) - 0.6), rx: 1.5,
       style: 'fill: var(--' + (bufferColour[b.kind] || 'kernel') + '); fill-opacity: ' +
         (livesAt(b, peak.moment) ? 0.95 : 0.55),
       onclick: node ? () => selectNode(node) : null,
     }), bufferTip(b)));
   }
+  for (const m of arenas.length > 1 ? arenas : [])
+    svg.append(sv('line', {x1: left, x2: width, y1: y(m.base), y2: y(m.base),
+                           style: 'stroke: var(--ink)', 'stroke-dasharray': '5 4'}),
+               sv('text', {x: width - 4, y: y(m.base) - 4, 'text-anchor': 'end',
+                           style: 'fill: var(--ink); font-weight: 600'}, m.name));
   for (const t of ticks(0, report.calls.length, Math.max(2, width / 110)))
     svg.append(sv('text', {x: x(t + 0.5), y: height - 6, 'text-anchor': 'middle'}, 'call ' + t));
   return svg;

@@ -78,7 +78,12 @@ for (const node of nodes) {
 /* Buffers have the names of the values in them. */
 const buffers = report.memory.buffers;
 const valueByName = new Map(details.values.map(v => [v.name, v]));
+/* Where there are several memories with an arena, one is drawn above the other. */
+const arenas = report.memories.filter(m => m.arena > 0);
+arenas.reduce((top, m) => (m.base = top, top + m.arena), 0);
+const baseOf = new Map(arenas.map(m => [m.name, m.base]));
 for (const buffer of buffers) {
+  buffer.top = baseOf.get(buffer.memory) + buffer.offset + buffer.bytes;
   const value = valueByName.get(buffer.name);
   const id = value && value.nodes.length ? value.nodes[value.nodes.length - 1] : -1;
   buffer.node = id >= 0 ? nodes[id] : null;

@@ -115,10 +115,29 @@ function memorySection() {
     .filter(kind => buffers.some(b => b.kind === kind))
     .map(kind => el('span', null, dot(bufferColour[kind]), kind === 'ring' ? 'ring: a few rows at a time' : kind)));
   return section('memory', 'Memory over the run',
-    'Each block is a buffer: how long it lives, from left to right, and where it lies in the arena. ' +
+    'Each block is a buffer: how long it lives, from left to right, and where it lies in the arena' +
+    (arenas.length > 1 ? ', memory upon memory. ' : '. ') +
     'Marked: the peak, ' + bytesText(peak.bytes) + (peak.call ? ' at ' + peak.call : '') + '.',
     el('div', {class: 'card'}, chart(timeline), legend),
+    report.memories.length > 2 ? el('div', {style: 'margin-top: 12px'}, memoryTable()) : null,
     el('div', {style: 'margin-top: 12px'}, bufferTable()));
+}
+
+/* What --memory describes, and what was placed there. */
+function memoryTable() {
+  const count = v => v.toLocaleString('en');
+  return sortable(report.memories, [
+    {title: 'memory', of: m => m.name},
+    {title: 'wait states', of: m => m.wait_states, num: true},
+    {title: 'arena', of: m => m.arena, num: true, text: count},
+    {title: 'state', of: m => m.state, num: true, text: count},
+    {title: 'constants', of: m => m.constants, num: true, text: count},
+    {title: 'all', of: m => m.bytes, num: true, text: count},
+    {title: 'of', of: m => m.limit || 0, num: true, text: v => v ? count(v) : ''},
+    {title: 'section', of: m => m.section || m.constants_section || ''},
+    {title: 'hottest constants', of: m => [...m.placed].sort((a, b) => b.accesses_per_byte - a.accesses_per_byte)
+      .slice(0, 4).map(c => c.name).join(', ')},
+  ], 'memories');
 }
 
 function bufferTable() {
@@ -127,6 +146,7 @@ function bufferTable() {
     {title: 'buffer', of: b => b.name, text: (v, b) => b.node ? nodeLink(b.node, v) : v},
     {title: 'kind', of: b => b.kind},
     {title: 'bytes', of: b => b.bytes, num: true, text: v => v.toLocaleString('en')},
+    ...arenas.length > 1 ? [{title: 'memory', of: b => b.memory}] : [],
     {title: 'offset', of: b => b.offset, num: true, text: v => v.toLocaleString('en')},
     {title: 'from', of: b => b.first, text: v => name(v)},
     {title: 'to', of: b => b.last, text: v => name(v)},
