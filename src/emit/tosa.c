@@ -157,10 +157,6 @@ static void rename_boundary(Tosa *t, int tensor, const char *name) {
 
 /* ---- values -------------------------------------------------------------------------------- */
 
-bool grids_equal(const Value *a, const Value *b) {
-    return a->grid && b->grid ? grid_equal(a->grid, b->grid) : a->grid == b->grid;
-}
-
 static TosaType type_of(Tosa *t, const Value *v) {
     DType dtype = value_storage(v);
     if (dtype == DT_I8)

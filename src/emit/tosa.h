@@ -3,6 +3,7 @@
 #define CORTEN_TOSA_H
 
 #include "emit/emit.h"
+#include "emit/layer.h"
 #include "emit/tosa_file.h"
 
 typedef struct {
@@ -49,9 +50,7 @@ int tosa_value_in(Tosa *t, const Value *v, const int8_t *order);
 /* n's first output, before what is fused into its store: that is added, and gives n's result. */
 void tosa_store(Tosa *t, const Node *n, int tensor);
 int tosa_lookup(Tosa *t, int tensor, const int8_t entry[256]);
-bool grids_equal(const Value *a, const Value *b);
 
-bool tosa_int8(const Value *v); /* an activation or weight of 8 bits */
 /* A value of rank 3 or 4 as N, height, width, C, and such a tensor as n's first output lies. */
 int tosa_image(Tosa *t, const Value *v);
 int tosa_image_back(Tosa *t, const Node *n, int tensor);

@@ -185,7 +185,7 @@ bool tosa_movement(Tosa *t, Node *n) {
         const Value *x = node_operand(n, 0), *y = n->out[k];
         if (y->user_count + y->output_count == 0)
             continue;
-        if (!tosa_int8(x) || !tosa_int8(y))
+        if (!layer_int8(x) || !layer_int8(y))
             return false;
         int tensor = moved(t, n, k);
         if (tensor < 0)
@@ -217,14 +217,14 @@ bool tosa_cat(Tosa *t, Node *n) {
     int count = node_operand_count(n), used = 0;
     int *in = NEW_ARRAY(t->c, int, count + 1);
     int dim = dim_wrap(t->c, n, node_int(n, "dim"), y->type.rank);
-    if (!tosa_int8(y))
+    if (!layer_int8(y))
         return false;
     for (int64_t k = 0, start = 0; k < count; k++) {
         const Value *x = node_operand(n, (int)k);
         if (type_count(&x->type) == 0)
             continue;
-        bool there = tosa_int8(x) && on_part(x, y, start);
-        if (!tosa_int8(x) || (!there && y->grid->part_count > 1))
+        bool there = layer_int8(x) && on_part(x, y, start);
+        if (!layer_int8(x) || (!there && y->grid->part_count > 1))
             return false;
         start += x->type.dim[dim];
         in[used] = tosa_value_in(t, x, y->order);

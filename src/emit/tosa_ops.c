@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool tosa_int8(const Value *v) {
-    return v && v->grid && value_storage(v) == DT_I8 && v->grid->bits == 8;
-}
-
 /* 2^30 * 2^(1 - 31) keeps the number. */
 int tosa_widened(Tosa *t, int tensor, int32_t zero_point, int left) {
     int32_t multiplier = 1 << 30, shift = left + 1;
@@ -36,70 +32,22 @@ int tosa_number_like(Tosa *t, int tensor, int32_t value) {
 /* int32 sums of a layer with constant weights on the grid of its output; `tensor` is [.., out_c].
  */
 static int requantized(Tosa *t, const Node *n, int tensor, int64_t channels) {
-    const Value *w = node_in(n, "weight"), *x = node_operand(n, 0);
     int32_t *multiplier = NEW_ARRAY(t->c, int32_t, channels);
     int32_t *shift = NEW_ARRAY(t->c, int32_t, channels);
-    double factor = value_scale(x) / value_scale(n->out[0]);
-    for (int k = 0; k < w->grid->part_count; k++) {
-        const Part *p = &w->grid->part[k];
-        int64_t start = p->axis < 0 ? 0 : p->start, stop = p->axis < 0 ? channels : p->stop;
-        for (int64_t i = start; i < stop && i < channels; i++)
-            multiplier_from(factor * p->scale, &multiplier[i], &shift[i]);
-    }
+    layer_factors(n, channels, multiplier, shift);
     return tosa_rescale(t, tensor, TOSA_INT8, 0, value_zero_point(n->out[0]), (int)channels,
                         multiplier, shift);
 }
 
-static bool layer_fits(const Node *n) {
-    const Value *w = node_in(n, "weight"), *bias = node_in(n, "bias");
-    return tosa_int8(node_operand(n, 0)) && tosa_int8(n->out[0]) && tosa_int8(w) && w->constant &&
-           (!bias || bias->constant);
-}
-
 static int bias_of(Tosa *t, const Node *n, int64_t channels) {
-    const Value *bias = node_in(n, "bias");
-    const int32_t *data = bias ? bias->constant->data : NEW_ARRAY(t->c, int32_t, channels);
-    return tosa_const(t, TOSA_INT32, &(TosaDims){1, {channels}}, data);
+    return tosa_const(t, TOSA_INT32, &(TosaDims){1, {channels}}, layer_bias(t->c, n, channels));
 }
 
-typedef struct {
-    int64_t in_c, out_c, groups, depth; /* depth: input channels of a group */
-    int64_t kernel[2], stride[2], side[4], dilation[2], in[2], out[2];
-} Window;
-
-static Window window_of(const Node *n) {
-    const Value *x = node_operand(n, 0), *w = node_in(n, "weight"), *y = n->out[0];
-    Window k = {.in_c = x->type.dim[1],
-                .out_c = w->type.dim[0],
-                .depth = w->type.dim[1],
-                .groups = node_int(n, "groups")};
-    int axes = w->type.rank - 2; /* one spatial dim is two with a height of one */
-    k.kernel[0] = k.in[0] = k.out[0] = 1;
-    for (int a = 0; a < axes; a++) {
-        k.kernel[2 - axes + a] = w->type.dim[2 + a];
-        k.in[2 - axes + a] = x->type.dim[2 + a];
-        k.out[2 - axes + a] = y->type.dim[2 + a];
-    }
-    node_ints(n, "stride", k.stride, 2);
-    node_ints(n, "padding", k.side, 4);
-    node_ints(n, "dilation", k.dilation, 2);
-    return k;
-}
-
-/* Weights [o][i][taps] as [o][taps][i], or as [taps][o] with one channel a group. */
-static int weights_of(Tosa *t, const Node *n, const Window *k, bool depthwise) {
-    const int8_t *from = node_in(n, "weight")->constant->data;
-    int64_t taps = k->kernel[0] * k->kernel[1];
-    int8_t *to = c_alloc(t->c, (size_t)(k->out_c * k->depth * taps));
-    for (int64_t o = 0; o < k->out_c; o++)
-        for (int64_t i = 0; i < k->depth; i++)
-            for (int64_t p = 0; p < taps; p++)
-                to[depthwise ? p * k->out_c + o : (o * taps + p) * k->depth + i] =
-                    from[(o * k->depth + i) * taps + p];
+static int weights_of(Tosa *t, const Node *n, const LayerWindow *k, bool depthwise) {
     TosaDims dims = {4, {k->out_c, k->kernel[0], k->kernel[1], k->depth}};
     if (depthwise)
         dims = (TosaDims){4, {k->kernel[0], k->kernel[1], k->in_c, k->out_c / k->in_c}};
-    return tosa_const(t, TOSA_INT8, &dims, to);
+    return tosa_const(t, TOSA_INT8, &dims, layer_weights(t->c, n, k, depthwise));
 }
 
 /* The value as N, height, width, C. */
@@ -130,7 +78,7 @@ int tosa_image_back(Tosa *t, const Node *n, int tensor) {
 
 /* TOSA wants windows that end where the padded image does: less padding at the end, and rows and
  * columns that no window reaches taken off. */
-static int end_exactly(Tosa *t, int tensor, const Window *k, int32_t pad[4]) {
+static int end_exactly(Tosa *t, int tensor, const LayerWindow *k, int32_t pad[4]) {
     TosaDims dims = tosa_dims(t, tensor);
     bool cut = false;
     for (int a = 0; a < 2; a++) {
@@ -150,7 +98,7 @@ static int end_exactly(Tosa *t, int tensor, const Window *k, int32_t pad[4]) {
 }
 
 static bool write_conv(Tosa *t, Node *n) {
-    Window k = window_of(n);
+    LayerWindow k = layer_window(n);
     bool depthwise = k.groups == k.in_c && k.groups > 1;
     if (!layer_fits(n) || (k.groups > 1 && !depthwise))
         return false;
@@ -171,7 +119,7 @@ static bool write_conv(Tosa *t, Node *n) {
 }
 
 static bool write_conv_transpose(Tosa *t, Node *n) {
-    Window k = window_of(n);
+    LayerWindow k = layer_window(n);
     if (!layer_fits(n) || k.groups > 1 || k.dilation[0] > 1 || k.dilation[1] > 1)
         return false;
     TosaAttributes a = {0};
@@ -235,7 +183,7 @@ static bool write_linear(Tosa *t, Node *n) {
 static bool write_matmul(Tosa *t, Node *n) {
     const Value *a = node_operand(n, 0), *b = node_operand(n, 1), *y = n->out[0];
     int rank = y->type.rank;
-    if (!tosa_int8(a) || !tosa_int8(b) || !tosa_int8(y) || a->type.rank != rank ||
+    if (!layer_int8(a) || !layer_int8(b) || !layer_int8(y) || a->type.rank != rank ||
         b->type.rank != rank)
         return false;
     int64_t batch = dims_count(rank - 2, y->type.dim);
@@ -273,8 +221,8 @@ static int operand(Tosa *t, const Node *n, int k) {
 }
 
 static bool operands_fit(const Node *n) {
-    return node_operand_count(n) == 2 && tosa_int8(node_operand(n, 0)) &&
-           tosa_int8(node_operand(n, 1)) && tosa_int8(n->out[0]);
+    return node_operand_count(n) == 2 && layer_int8(node_operand(n, 0)) &&
+           layer_int8(node_operand(n, 1)) && layer_int8(n->out[0]);
 }
 
 enum { ADD_SHIFT = 20 };
@@ -339,7 +287,7 @@ static bool write_mul(Tosa *t, Node *n) {
 static bool write_table(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
     int8_t entry[TABLE_ENTRIES];
-    if (!tosa_int8(x) || !tosa_int8(y) || table_fill(t->c, n, x->grid, y->grid, entry) != 256)
+    if (!layer_int8(x) || !layer_int8(y) || table_fill(t->c, n, x->grid, y->grid, entry) != 256)
         return false;
     tosa_store(t, n, tosa_lookup(t, operand(t, n, 0), entry));
     return true;
@@ -347,25 +295,8 @@ static bool write_table(Tosa *t, Node *n) {
 
 /* ---- pools and reductions ------------------------------------------------------------------ */
 
-static bool pool_window(const Node *n, Window *k) {
-    const Value *x = node_operand(n, 0), *y = n->out[0];
-    if (x->type.rank != 4 || !tosa_int8(x) || !tosa_int8(y))
-        return false;
-    *k = (Window){.in_c = x->type.dim[1], .out_c = x->type.dim[1], .dilation = {1, 1}};
-    node_ints(n, "kernel_size", k->kernel, 2);
-    node_ints(n, "stride", k->stride, 2);
-    node_ints(n, "padding", k->side, 4);
-    if (node_takes(n, "dilation"))
-        node_ints(n, "dilation", k->dilation, 2);
-    for (int a = 0; a < 2; a++) {
-        k->in[a] = x->type.dim[2 + a];
-        k->out[a] = y->type.dim[2 + a];
-    }
-    return true;
-}
-
 static bool write_max_pool(Tosa *t, Node *n) {
-    Window k;
+    LayerWindow k;
     if (!pool_window(n, &k) || k.dilation[0] > 1 || k.dilation[1] > 1 ||
         !grids_equal(node_operand(n, 0), n->out[0]))
         return false;
@@ -386,7 +317,7 @@ enum { MEAN_STEPS = 64 };
 /* TOSA's own average rounds differently: here sums, in steps of 1/64 so that the first of the two
  * roundings cannot reach the next half, divided half away from zero. Windows of one size only. */
 static bool write_avg_pool(Tosa *t, Node *n) {
-    Window k;
+    LayerWindow k;
     const Value *x = node_operand(n, 0), *y = n->out[0];
     if (!pool_window(n, &k))
         return false;
@@ -457,7 +388,7 @@ static int reduced_back(Tosa *t, const Node *n, int tensor) {
 
 static bool write_reduce_sum(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
-    if (!tosa_int8(x) || !tosa_int8(y))
+    if (!layer_int8(x) || !layer_int8(y))
         return false;
     int sum = reduced(t, n, TOSA_REDUCE_SUM,
                       tosa_widened(t, tosa_value(t, x), value_zero_point(x), 0), TOSA_INT32);
@@ -469,7 +400,7 @@ static bool write_reduce_sum(Tosa *t, Node *n) {
 
 static bool write_reduce_max(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
-    if (!tosa_int8(x) || !tosa_int8(y) || node_bool(n, "minimum") || !grids_equal(x, y))
+    if (!layer_int8(x) || !layer_int8(y) || node_bool(n, "minimum") || !grids_equal(x, y))
         return false;
     int most = reduced(t, n, TOSA_REDUCE_MAX, tosa_value(t, x), TOSA_INT8);
     tosa_store(t, n, reduced_back(t, n, most));

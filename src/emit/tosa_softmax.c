@@ -104,7 +104,7 @@ static int probabilities(Tosa *t, int power, const TosaAttributes *along, int bi
 bool tosa_softmax(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
     int dim = dim_wrap(t->c, n, node_int(n, "dim"), x->type.rank);
-    if (!tosa_int8(x) || !tosa_int8(y) || node_has(n, "mask"))
+    if (!layer_int8(x) || !layer_int8(y) || node_has(n, "mask"))
         return false;
     bool plain = value_scale(y) == 1.0 / 256 && value_zero_point(y) == -128;
     if (x->type.dim[dim] >= (plain ? PLAIN_ROW : ROW_LIMIT))

@@ -1,0 +1,30 @@
+/* What the writers of other programs than C ask of a node: the numbers of a layer and the window
+ * that a convolution or pool slides. */
+#ifndef CORTEN_LAYER_H
+#define CORTEN_LAYER_H
+
+#include "lower/lower.h"
+
+bool grids_equal(const Value *a, const Value *b);
+bool layer_int8(const Value *v); /* an activation or weight of 8 bits */
+/* int8 in and out, constant int8 weights, and a constant bias or none. */
+bool layer_fits(const Node *n);
+
+/* One spatial dim is two with a height of one. */
+typedef struct {
+    int64_t in_c, out_c, groups, depth; /* depth: input channels of a group */
+    int64_t kernel[2], stride[2], dilation[2], in[2], out[2];
+    int64_t side[4]; /* padding: top, bottom, left, right */
+} LayerWindow;
+
+LayerWindow layer_window(const Node *n); /* of a convolution */
+/* Of a pool; false if that is not one of images in 8 bits. */
+bool pool_window(const Node *n, LayerWindow *k);
+
+/* Weights [o][i][taps] as [o][taps][i], or as [taps][o] with one channel a group. */
+const int8_t *layer_weights(C *c, const Node *n, const LayerWindow *k, bool depthwise);
+const int32_t *layer_bias(C *c, const Node *n, int64_t channels); /* zeros if there is none */
+/* What brings the sums of each channel to the grid of n's first output. */
+void layer_factors(const Node *n, int64_t channels, int32_t *multiplier, int32_t *shift);
+
+#endif
