@@ -32,13 +32,29 @@ static const char *copy_or_null(C *c, const char *text) {
 }
 
 /* Images are normalized as they were then, unless other numbers are given; inputs that are pixels
- * always are. */
-static void take_scaling(C *c, const json_t *options, CortenOptions *o) {
-    o->input_scale = strings(c, json_object_get(options, "input_scale"), &o->input_scale_count);
+ * always are. `then` has the numbers of the compile. */
+static void keep_scaling(C *c, CortenOptions *o, const CortenOptions *then) {
+    o->input_scale = then->input_scale;
+    o->input_scale_count = then->input_scale_count;
     if ((o->mean || o->std) && scaling_of(c, o).pixels_count == 0)
         return;
-    o->mean = copy_or_null(c, optional(options, "mean"));
-    o->std = copy_or_null(c, optional(options, "std"));
+    o->mean = then->mean;
+    o->std = then->std;
+}
+
+static void take_scaling(C *c, const json_t *options, CortenOptions *o) {
+    CortenOptions then = {.mean = copy_or_null(c, optional(options, "mean")),
+                          .std = copy_or_null(c, optional(options, "std"))};
+    then.input_scale = strings(c, json_object_get(options, "input_scale"), &then.input_scale_count);
+    keep_scaling(c, o, &then);
+    o->mean = copy_or_null(c, o->mean); /* for later runs of a model that is held */
+    o->std = copy_or_null(c, o->std);
+}
+
+void compiled_scaling(C *c, Session *s, const Compiled *m) {
+    CortenOptions o = *s->o;
+    keep_scaling(c, &o, m->o);
+    s->scaling = scaling_of(c, &o);
 }
 
 /* The options of the earlier compile that lowering depends on. */

@@ -34,6 +34,7 @@ static void run_body(C *c, Session *s) {
     const CortenModel *m = s->model;
     Graph *g = m->compiled.planned;
     check_output_name(c, s->o);
+    compiled_scaling(c, s, &m->compiled);
     Samples samples = session_samples(c, s, g);
     outputs_write(c, s, g, &samples, run_each(c, g, &samples, m->simulator));
 }
