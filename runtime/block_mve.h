@@ -20,13 +20,12 @@ static inline int32_t ctn_block_word(const int8_t *p) {
     return v;
 }
 
-/* sum + bias, wrapping; then the factors; each points at the channel's own. */
+/* sum + bias, wrapping; then the factors; bias and multiplier point at the channel's own. */
 static inline int8_t ctn_block_finish(CtnEnd end, int32_t sum, const int8_t *bias,
-                                      const int8_t *multiplier, const int8_t *shift,
-                                      int32_t zero_point, int32_t min, int32_t max,
-                                      const int8_t *table) {
+                                      const int8_t *multiplier, int32_t shift, int32_t zero_point,
+                                      int32_t min, int32_t max, const int8_t *table) {
     sum = (int32_t)((uint32_t)sum + (uint32_t)ctn_block_word(bias));
-    sum = ctn_requantize(sum, ctn_block_word(multiplier), ctn_block_word(shift));
+    sum = ctn_requantize(sum, ctn_block_word(multiplier), shift);
     sum = ctn_clamp(sum, -32768, 32767) + zero_point;
     if (end == TABLE)
         return table[ctn_clamp(sum, 0, max)];

@@ -1,10 +1,13 @@
 /* Depthwise convolution by MVE: sixteen channels at a time over a list of taps (taps_s8_mve.h).
- * Rows whose windows lie within the image are read where they are; the others are first copied to a
- * strip with their padding, as zero points, which the packed bias cancels. Where 16 is a multiple
- * of the channels and the stride is 1, 16 / channels neighbouring pixels take part as sixteen
- * channels: their taps are neighbours as well.
  *
- * Scratch: the taps' offsets, and a strip. */
+ * Where channels fill vectors, pixels whose windows lie within the image are taken together, and
+ * the others one by one: what their taps lack is read from a pixel of zero points, which the packed
+ * bias cancels. Elsewhere rows whose windows do not lie within the image are first copied to a
+ * strip with their padding; where 16 is a multiple of the channels and the stride is 1, 16 /
+ * channels neighbouring pixels take part as sixteen channels: their taps are neighbours as well.
+ *
+ * Scratch: the taps' offsets, then those of a pixel at the edge and a pixel of zero points, or a
+ * strip. */
 #if defined(__ARM_FEATURE_MVE) || defined(CTN_EMULATE)
 #include "ctn.h"
 #include "taps_s8_mve.h"
@@ -14,7 +17,7 @@ typedef struct {
     const CtnDepthwiseConv2dS8Args *a;
     CtnTaps taps;
     void (*run)(const CtnTaps *);
-    int32_t *offsets;
+    intptr_t *offsets;
     int8_t *strip;
     int32_t row;             /* bytes between rows for which the offsets are */
     int32_t together, units; /* pixels that take part as one, and how many of these a row has */
@@ -54,7 +57,7 @@ static void layer_begin(Layer *l, const CtnDepthwiseConv2dS8Args *a, const CtnFr
 
 static void set_offsets(Layer *l, int32_t row, int32_t row_step) {
     const CtnDepthwiseConv2dS8Args *a = l->a;
-    int32_t *offset = l->offsets;
+    intptr_t *offset = l->offsets;
     if (l->row == row)
         return;
     l->row = row;
@@ -84,12 +87,69 @@ static void run_row(Layer *l, const int8_t *in, int32_t row, int32_t row_step, i
     }
 }
 
-void ctn_depthwise_conv2d_s8_mve(const CtnDepthwiseConv2dS8Args *a, const CtnFrame *frame) {
-    Layer l;
-    int8_t *output = ctn_at(frame, a->output);
+/* ---- channels that fill vectors ------------------------------------------------------------ */
+
+/* A pixel whose window begins at (y0, x0) and leaves the image. */
+__attribute__((noinline)) static void run_edge(Layer *l, const int8_t *image, int32_t y0, int32_t x0, int8_t *out) {
+    const CtnDepthwiseConv2dS8Args *a = l->a;
+    CtnTaps *t = &l->taps;
+    intptr_t *edge = l->offsets + a->kernel_h * a->kernel_w, *offset = edge;
+    intptr_t outside = (intptr_t)(edge + a->kernel_h * a->kernel_w) - (intptr_t)image;
+    /* in registers: for all that the compiler knows, offsets are stored over arguments */
+    const int32_t rows = a->kernel_h, taps = a->kernel_w, down = a->dilation_h;
+    const int32_t across = a->dilation_w, step = a->dilation_w * a->in_c, row = a->in_w * a->in_c;
+    const uint32_t in_h = (uint32_t)a->in_h, in_w = (uint32_t)a->in_w;
+    int32_t first = y0 * row + x0 * a->in_c, y = y0;
+    for (int32_t ky = rows; ky > 0; ky--, y += down, first += down * row) {
+        uint32_t width = (uint32_t)y < in_h ? in_w : 0; /* columns that this row has */
+        int32_t at = first, x = x0;
+        for (int32_t kx = taps; kx > 0; kx--, x += across, at += step)
+            *offset++ = (uint32_t)x < width ? at : outside;
+    }
+    t->in = image;
+    t->out = out;
+    t->pixels = 1;
+    t->offsets = edge;
+    l->run(t);
+    t->offsets = l->offsets;
+}
+
+/* Output pixels [first, end) of a row have windows within the image's columns. */
+static void run_vectors(Layer *l, const int8_t *image, int8_t *output) {
+    const CtnDepthwiseConv2dS8Args *a = l->a;
     int32_t row = a->in_w * a->in_c;
-    layer_begin(&l, a, frame);
-    CtnStrip strip = {.image = ctn_at(frame, a->input),
+    int32_t high = (a->kernel_h - 1) * a->dilation_h, wide = (a->kernel_w - 1) * a->dilation_w;
+    int32_t first = (a->pad_left + a->stride_w - 1) / a->stride_w;
+    int32_t room = a->in_w + a->pad_left - wide; /* columns at which a window may begin */
+    int32_t end = room > 0 ? (room - 1) / a->stride_w + 1 : 0;
+    end = end < a->out_w ? end : a->out_w;
+    for (int32_t oy = 0; oy < a->out_h; oy++) {
+        int32_t y0 = oy * a->stride_h - a->pad_top;
+        int within = y0 >= 0 && y0 + high < a->in_h;
+        for (int32_t ox = 0; ox < a->out_w;) {
+            int32_t x0 = ox * a->stride_w - a->pad_left, pixels = 1;
+            if (within && ox >= first && ox < end) {
+                pixels = end - ox;
+                set_offsets(l, row, a->dilation_h);
+                l->taps.in = image + y0 * row + x0 * a->in_c;
+                l->taps.out = output;
+                l->taps.pixels = pixels;
+                l->run(&l->taps);
+            } else {
+                run_edge(l, image, y0, x0, output);
+            }
+            ox += pixels;
+            output += pixels * a->in_c;
+        }
+    }
+}
+
+/* ---- all others ---------------------------------------------------------------------------- */
+
+static void run_strips(Layer *l, const int8_t *image, int8_t *output) {
+    const CtnDepthwiseConv2dS8Args *a = l->a;
+    int32_t row = a->in_w * a->in_c;
+    CtnStrip strip = {.image = image,
                       .in_h = a->in_h,
                       .in_w = a->in_w,
                       .channels = a->in_c,
@@ -98,18 +158,36 @@ void ctn_depthwise_conv2d_s8_mve(const CtnDepthwiseConv2dS8Args *a, const CtnFra
                       .rows = a->kernel_h,
                       .row_step = a->dilation_h,
                       .zero_point = a->input_zero_point};
-    int32_t first_unit = (l.units - 1) * l.together * a->stride_w; /* column of the last unit */
-    int32_t reach = (first_unit + (a->kernel_w - 1) * a->dilation_w + 1) * a->in_c + l.beyond;
-    for (int32_t b = 0; b < a->batches; b++, strip.image += a->in_h * row)
-        for (int32_t oy = 0; oy < a->out_h; oy++, output += a->out_w * a->in_c) {
-            int32_t y0 = oy * a->stride_h - a->pad_top;
-            int32_t rows_left = a->in_h - (y0 + (a->kernel_h - 1) * a->dilation_h);
-            if (a->pad_left == 0 && strip.width <= a->in_w && y0 >= 0 && reach <= rows_left * row) {
-                run_row(&l, strip.image + y0 * row, row, a->dilation_h, output);
-            } else {
-                ctn_strip_mve(&strip, y0, l.strip);
-                run_row(&l, l.strip, strip.width * a->in_c, 1, output);
-            }
+    int32_t first_unit = (l->units - 1) * l->together * a->stride_w; /* column of the last unit */
+    int32_t reach = (first_unit + (a->kernel_w - 1) * a->dilation_w + 1) * a->in_c + l->beyond;
+    for (int32_t oy = 0; oy < a->out_h; oy++, output += a->out_w * a->in_c) {
+        int32_t y0 = oy * a->stride_h - a->pad_top;
+        int32_t rows_left = a->in_h - (y0 + (a->kernel_h - 1) * a->dilation_h);
+        if (a->pad_left == 0 && strip.width <= a->in_w && y0 >= 0 && reach <= rows_left * row) {
+            run_row(l, image + y0 * row, row, a->dilation_h, output);
+        } else {
+            ctn_strip_mve(&strip, y0, l->strip);
+            run_row(l, l->strip, strip.width * a->in_c, 1, output);
         }
+    }
+}
+
+void ctn_depthwise_conv2d_s8_mve(const CtnDepthwiseConv2dS8Args *a, const CtnFrame *frame) {
+    Layer l;
+    const int8_t *image = ctn_at(frame, a->input);
+    int8_t *output = ctn_at(frame, a->output);
+    int fills = a->in_c % CTN_TAPS_LANES == 0;
+    layer_begin(&l, a, frame);
+    if (fills)
+        ctn_vector_fill((int8_t *)(l.offsets + 2 * a->kernel_h * a->kernel_w), a->input_zero_point,
+                        a->in_c);
+    for (int32_t b = 0; b < a->batches; b++) {
+        if (fills)
+            run_vectors(&l, image, output);
+        else
+            run_strips(&l, image, output);
+        image += a->in_h * a->in_w * a->in_c;
+        output += a->out_h * a->out_w * a->in_c;
+    }
 }
 #endif

@@ -23,9 +23,9 @@
 #if defined(CTN_EMULATE)
 
 static int8_t finish(const CtnPair *p, CtnEnd end, int32_t sum, const int8_t *parameters, int c) {
-    parameters += 4 * c;
-    return ctn_block_finish(end, sum, parameters, parameters + 16, parameters + 32, p->zero_point,
-                            p->clamp_min, p->clamp_max, p->table);
+    return ctn_block_finish(end, sum, parameters + 4 * c, parameters + 16 + 4 * c,
+                            parameters[32 + c], p->zero_point, p->clamp_min, p->clamp_max,
+                            p->table);
 }
 
 static void pairs(const CtnPair *given, CtnEnd end) {
@@ -136,7 +136,7 @@ static void pairs(const CtnPair *given, CtnEnd end) {
     "vadd.i32 q1, q1, q4\n"                                                                        \
     "vldrw.u32 q4, [r3], #16\n"                                                                    \
     "vqrdmulh.s32 q0, q0, q4\n"                                                                    \
-    "vldrw.u32 q5, [r3], #16\n"                                                                    \
+    "vldrb.s32 q5, [r3], #4\n"                                                                     \
     "vqrdmulh.s32 q1, q1, q4\n"
 
 #define SHIFT                                                                                      \

@@ -9,12 +9,13 @@
 enum {
     CTN_PAIR_CHUNK = 56,      /* bytes of code for one chunk */
     CTN_PAIR_PASS = 6,        /* chunks of one pass of the loop */
-    CTN_PAIR_PARAMETERS = 48, /* bytes behind the weights of a group */
+    CTN_PAIR_PARAMETERS = 36, /* bytes behind the weights of a group */
 };
 
 /* Weights of a group: per segment and chunk 16 bytes of each of its four channels; then int32 [4]
- * each of bias, multiplier and shift. Bias has -zero_point * (sum of weights) in it; all shifts are
- * -1 or less. out1 - out0 is below 2^16. The order of the fields is that of the assembly. */
+ * each of bias and multiplier, and int8 [4] shift. Bias has -zero_point * (sum of weights) in it;
+ * all shifts are -1 or less. out1 - out0 is below 2^16. The order of the fields is that of the
+ * assembly. */
 typedef struct {
     const int8_t *in0, *in1;
     int8_t *out0, *out1;

@@ -17,8 +17,10 @@
 static int8_t column(const CtnRow *r, CtnEnd end, const int8_t *in, const int8_t *group, int c) {
     int32_t chunks = (r->passes - 1) * 4 + r->code / CTN_ROW_CHUNK + 1;
     const int8_t *parameters = group + ROW_CHUNK_BYTES * chunks + 16 * (c % 2) + 4 * (c / 2);
+    const int8_t *shifts = group + ROW_CHUNK_BYTES * chunks + 64;
     return ctn_block_finish(end, dot(in, group, c, chunks), parameters, parameters + 32,
-                            parameters + 64, r->zero_point, r->clamp_min, r->clamp_max, r->table);
+                            shifts[4 * (c % 2) + c / 2], r->zero_point, r->clamp_min, r->clamp_max,
+                            r->table);
 }
 
 static void rows(const CtnRow *r, CtnEnd end) {
@@ -87,8 +89,8 @@ static void rows(const CtnRow *r, CtnEnd end) {
     "vqrdmulh.s32 q0, q0, q4\n"                                                                    \
     "vldrw.u32 q5, [r3], #16\n"                                                                    \
     "vqrdmulh.s32 q1, q1, q5\n"                                                                    \
-    "vldrw.u32 q4, [r3], #16\n"                                                                    \
-    "vldrw.u32 q5, [r3], #16\n"
+    "vldrb.s32 q4, [r3], #4\n"                                                                     \
+    "vldrb.s32 q5, [r3], #4\n"
 
 #define NARROW                                                                                     \
     "vrshl.s32 q0, q0, q4\n"                                                                       \

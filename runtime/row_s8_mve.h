@@ -7,12 +7,13 @@
 
 enum {
     CTN_ROW_CHUNK = 68,      /* bytes of code for one chunk */
-    CTN_ROW_PARAMETERS = 96, /* bytes behind the weights of a group */
+    CTN_ROW_PARAMETERS = 72, /* bytes behind the weights of a group */
 };
 
 /* Weights of a group: per chunk 16 bytes of each of its eight columns; then two int32 [4] each of
- * bias, multiplier and shift: columns 0, 2, 4, 6 and 1, 3, 5, 7. Bias has -zero_point * (sum of
- * weights) in it; all shifts are -1 or less. The order of the fields is that of the assembly. */
+ * bias and multiplier, and two int8 [4] of shift: columns 0, 2, 4, 6 and 1, 3, 5, 7. Bias has
+ * -zero_point * (sum of weights) in it; all shifts are -1 or less. The order of the fields is that
+ * of the assembly. */
 typedef struct {
     const int8_t *in;
     int8_t *out;

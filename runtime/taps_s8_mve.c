@@ -14,12 +14,12 @@
 static int8_t channel(const CtnTaps *t, CtnEnd end, const int8_t *in, const int8_t *group, int c) {
     int32_t taps = 2 * t->tap_pairs + t->odd_tap, sum = 0;
     const int8_t *weights = group + 64, *factors = weights + 16 * taps;
-    int at = c % 4, lane = 4 * (c / 4);
+    int at = c % 4, lane = c / 4;
     for (int32_t k = 0; k < taps; k++)
         sum += in[t->offsets[k] + c] * weights[16 * k + c];
-    return ctn_block_finish(end, sum, group + 16 * at + lane, factors + 32 * at + lane,
-                            factors + 32 * at + 16 + lane, t->zero_point, t->clamp_min,
-                            t->clamp_max, t->table);
+    return ctn_block_finish(end, sum, group + 16 * at + 4 * lane, factors + 20 * at + 4 * lane,
+                            factors[20 * at + 16 + lane], t->zero_point, t->clamp_min, t->clamp_max,
+                            t->table);
 }
 
 /* All 16 lanes are read and computed, as the assembly does; the last group stores some. */
@@ -118,7 +118,7 @@ void ctn_taps_table_mve(const CtnTaps *t) {
 #define NO_CARE(q)
 #define SCALE(q, care)                                                                             \
     "vldrw.u32 q0, [r3], #16\n"                                                                    \
-    "vldrw.u32 q1, [r3], #16\n"                                                                    \
+    "vldrb.s32 q1, [r3], #4\n"                                                                     \
     "vqrdmulh.s32 " q ", " q ", q0\n" care(q) "vrshl.s32 " q ", " q ", q1\n"
 
 /* 16-bit lanes: channels 2i in q4, 2i + 1 in q5 */

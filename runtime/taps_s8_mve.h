@@ -6,17 +6,21 @@
 
 #include <stdint.h>
 
-enum { CTN_TAPS_LANES = 16, CTN_TAPS_PARAMETERS = 192 }; /* bytes beside a group's weights */
+enum {
+    CTN_TAPS_LANES = 16,
+    CTN_TAPS_PARAMETERS = 144, /* bytes beside a group's weights */
+    CTN_TAPS_OFFSET_ROOM = 8,  /* for an offset: 4 bytes on the chip, 8 on a host of 64 bits */
+};
 
 /* Weights of a group of 16 channels: bias int32 [4][4], then 16 bytes a tap, then four times
- * multiplier int32 [4] and shift int32 [4]. Lane i of vector v is channel 4 * i + v. Weights are
+ * multiplier int32 [4] and shift int8 [4]. Lane i of vector v is channel 4 * i + v. Weights are
  * -127 or more, so that two products fit 16 bits; bias has -zero_point * (sum of weights) in it;
  * all shifts are -1 or less. The order of the fields is that of the assembly. */
 typedef struct {
     const int8_t *in;
     int8_t *out;
     const int8_t *weights;
-    const int32_t *offsets; /* of each tap from `in` */
+    const intptr_t *offsets; /* of each tap from `in` */
     int32_t tap_pairs, odd_tap;
     int32_t groups, last; /* groups of 16 channels; channels of the last */
     int32_t pixels, in_step, out_step;

@@ -82,7 +82,10 @@ static Source source_of(const Call *call) {
 
 /* One group: weights by run, chunk and channel, then its parameters; `to` is zeroed. */
 static int8_t *pack_group(const Source *s, int first, int runs, int run, int8_t *to) {
-    int32_t parameter[3][GROUP] = {{0}, {0}, {-1, -1, -1, -1}};
+    struct {
+        int32_t bias[GROUP], multiplier[GROUP];
+        int8_t shift[GROUP];
+    } parameters = {{0}, {0}, {-1, -1, -1, -1}};
     for (int c = 0; c < GROUP && first + c < s->channels; c++) {
         const int8_t *from = s->weights + (first + c) * s->filter;
         int64_t sum = 0;
@@ -92,13 +95,14 @@ static int8_t *pack_group(const Source *s, int first, int runs, int run, int8_t 
                 to[((r * chunks_of(run) + i / VECTOR) * GROUP + c) * VECTOR + i % VECTOR] = w;
                 sum += w;
             }
-        parameter[0][c] = (int32_t)((s->bias ? s->bias[first + c] : 0) - sum * s->input_zero_point);
-        parameter[1][c] = s->multiplier[first + c];
-        parameter[2][c] = s->shift[first + c];
+        parameters.bias[c] =
+            (int32_t)((s->bias ? s->bias[first + c] : 0) - sum * s->input_zero_point);
+        parameters.multiplier[c] = s->multiplier[first + c];
+        parameters.shift[c] = s->shift[first + c];
     }
     to += runs * chunks_of(run) * GROUP * VECTOR;
-    memcpy(to, parameter, sizeof parameter);
-    return to + sizeof parameter;
+    memcpy(to, &parameters, sizeof parameters);
+    return to + sizeof parameters;
 }
 
 static int64_t packed_bytes(const Source *s, int runs, int run) {

@@ -18,7 +18,10 @@ static void pack_group(const Call *call, int first, int chunks, int8_t *to) {
     const int8_t *weights = call_data(call, &a->weights), *shift = call_data(call, &a->shift);
     const int32_t *bias = call_data(call, &a->bias);
     const int32_t *multiplier = call_data(call, &a->multiplier);
-    int32_t parameter[3][2][GROUP / 2] = {{{0}}, {{0}}, {{-1, -1, -1, -1}, {-1, -1, -1, -1}}};
+    struct {
+        int32_t bias[2][GROUP / 2], multiplier[2][GROUP / 2];
+        int8_t shift[2][GROUP / 2];
+    } parameters = {{{0}}, {{0}}, {{-1, -1, -1, -1}, {-1, -1, -1, -1}}};
     for (int c = 0; c < GROUP && first + c < a->columns; c++) {
         const int8_t *from = weights + (int64_t)(first + c) * a->depth;
         int64_t sum = 0;
@@ -26,12 +29,12 @@ static void pack_group(const Call *call, int first, int chunks, int8_t *to) {
             to[(k / VECTOR * GROUP + c) * VECTOR + k % VECTOR] = from[k];
             sum += from[k];
         }
-        parameter[0][c % 2][c / 2] =
+        parameters.bias[c % 2][c / 2] =
             (int32_t)((bias ? bias[first + c] : 0) - sum * a->input_zero_point);
-        parameter[1][c % 2][c / 2] = multiplier[first + c];
-        parameter[2][c % 2][c / 2] = shift[first + c];
+        parameters.multiplier[c % 2][c / 2] = multiplier[first + c];
+        parameters.shift[c % 2][c / 2] = shift[first + c];
     }
-    memcpy(to + chunks * GROUP * VECTOR, parameter, sizeof parameter);
+    memcpy(to + chunks * GROUP * VECTOR, &parameters, sizeof parameters);
 }
 
 void pack_linear_rows(C *c, Graph *g, Call *call) {

@@ -25,10 +25,14 @@ static void pack_group(const Call *call, int first, int lanes, int taps, int8_t 
     const int8_t *weights = call_data(call, &a->weights), *shift = call_data(call, &a->shift);
     const int32_t *bias = call_data(call, &a->bias);
     const int32_t *multiplier = call_data(call, &a->multiplier);
-    int32_t sums[4][4] = {{0}}, factors[4][2][4];
+    struct {
+        int32_t multiplier[4];
+        int8_t shift[4];
+    } factors[4];
+    int32_t sums[4][4] = {{0}};
     for (int i = 0; i < LANES; i++) {
-        factors[i % 4][0][i / 4] = 0;
-        factors[i % 4][1][i / 4] = -1;
+        factors[i % 4].multiplier[i / 4] = 0;
+        factors[i % 4].shift[i / 4] = -1;
     }
     for (int i = 0; i < LANES && first + i < lanes; i++) {
         int64_t sum = 0;
@@ -39,17 +43,21 @@ static void pack_group(const Call *call, int first, int lanes, int taps, int8_t 
             sum += w;
         }
         sums[i % 4][i / 4] = (int32_t)((bias ? bias[channel] : 0) - sum * a->input_zero_point);
-        factors[i % 4][0][i / 4] = multiplier[channel];
-        factors[i % 4][1][i / 4] = shift[channel];
+        factors[i % 4].multiplier[i / 4] = multiplier[channel];
+        factors[i % 4].shift[i / 4] = shift[channel];
     }
     memcpy(to, sums, sizeof sums);
     memcpy(to + sizeof sums + taps * LANES, factors, sizeof factors);
 }
 
-/* What runtime/depthwise_conv2d_s8_mve.c has in a strip, with room behind it for whole groups. */
-static int64_t strip_bytes(const CtnDepthwiseConv2dS8Args *a, int together) {
+/* Offsets, and what padding is read from: vectors where channels fill them, else a strip with room
+ * behind it for whole groups. */
+static int64_t scratch_bytes(const CtnDepthwiseConv2dS8Args *a, int together) {
+    int64_t taps = (int64_t)a->kernel_h * a->kernel_w;
     int64_t width = (int64_t)(a->out_w - 1) * a->stride_w + (a->kernel_w - 1) * a->dilation_w + 1;
-    return a->kernel_h * width * a->in_c + together * a->in_c + LANES;
+    if (a->in_c % LANES == 0)
+        return CTN_TAPS_OFFSET_ROOM * 2 * taps + a->in_c;
+    return CTN_TAPS_OFFSET_ROOM * taps + a->kernel_h * width * a->in_c + together * a->in_c + LANES;
 }
 
 void pack_depthwise_taps(C *c, Graph *g, Call *call) {
@@ -66,5 +74,5 @@ void pack_depthwise_taps(C *c, Graph *g, Call *call) {
     call_absent(call, &a->bias);
     call_absent(call, &a->multiplier);
     call_absent(call, &a->shift);
-    call_scratch(call, &a->scratch, 4 * taps + strip_bytes(a, together), 16);
+    call_scratch(call, &a->scratch, scratch_bytes(a, together), 16);
 }
