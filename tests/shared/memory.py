@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+"""Holds the memory of real models to what the issues ask, computed apart from the planner: emitted
+models are built for the host with kernels that only say what they are given, and what these traces
+read and write gives lifetimes, how far outputs lie over inputs, and from both the lower bound: the
+largest sum of bytes that live at the same time, memory that is taken over counted once.
+
+usage: memory.py CORTEN FOLDER...
+A FOLDER has float.pt2 and calib.npz. Closes with 'N passed, N failed'.
+"""
+import json
+import math
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+CPUS = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"]
+# Arena with scratch in bytes, and flash held to what must be stored, for these CPUs.
+FIGURES_FOR = ["cortex-m4", "cortex-m55"]
+FIGURES = {"digits_silu": 3700, "ds_cnn": 9500, "resnet8": 38000, "mobilenet_v1_025": 56000,
+           "deep_autoencoder": 900, "digits_vit": 9000, "mobilenet_v2": 480000, "yolo11n_320": 820000,
+           "mtcnn_pnet": 56000}
+ABOVE_BOUND = 1.01
+ABOVE_CONSTANTS = 1.03
+ALIGN = 16
+# Kernels that are through with an element before they write over it.
+ELEMENTWISE = re.compile("(add|mul|table|prelu|softmax|program)_")
+PATCHED = {"out_h", "in_h", "pad_top", "out_w", "in_w", "dim", "count"} # what steps of strips change
+
+
+def output(*args):
+    run = subprocess.run([str(a) for a in args], capture_output=True, text=True)
+    if run.returncode:
+        raise RuntimeError(f"{args[0]} {args[1]} exit {run.returncode}: {run.stderr.strip()[:300]}")
+    return run.stdout
+
+
+# ---- the trace ------------------------------------------------------------------------------------
+
+TRACER = """#include "%(name)s.h"
+#include <stdio.h>
+#define REF(n) if (a->n != CTN_NONE) printf(" " #n "=%%s%%u", a->n >> 28 == CTN_ARENA ? "@" : "#", a->n & 0x0fffffffu);
+#define INT(n) printf(" " #n "=%%d", (int)a->n);
+#define INTS(n, count) printf(" " #n "="); for (int i = 0; i < (count); i++) printf("%%d,", (int)a->n[i]);
+#define KERNEL(name, Name, FIELDS) \\
+    void show_##name(const Ctn##Name##Args *a); \\
+    void show_##name(const Ctn##Name##Args *a) { FIELDS(REF, INT, INTS) printf("\\n"); }
+CTN_KERNELS(KERNEL)
+%(kernels)s
+int main(void) {
+    static %(name)s_t self;
+    static CTN_ALIGN(16) uint8_t state[%(state)d];
+    %(name)s_init(&self, %(name)s_arena, state);
+    for (int k = 0; k < %(calls)d; k++) {
+        printf("call %%d\\n", k);
+        %(name)s_call(&self, k);
+    }
+    return 0;
+}
+"""
+
+
+def tracer(out, report):
+    """What stands for each kernel prints its name and its arguments."""
+    kernels = re.findall(r"KERNEL\((\w+), (\w+), CTN_", (out / "runtime/ctn.h").read_text())
+    text = ""
+    for symbol in sorted({c["kernel"] for c in report["calls"]} | {"ctn_move"}):
+        name, struct = max((k for k in kernels if f"{symbol}_".startswith(f"ctn_{k[0]}_")), key=lambda k: len(k[0]))
+        text += (f"void {symbol}(const Ctn{struct}Args *a, const CtnFrame *f);\n"
+                 f'void {symbol}(const Ctn{struct}Args *a, const CtnFrame *f) {{ (void)f; printf("{name}"); show_{name}(a); }}\n')
+    return TRACER % {"name": report["name"], "kernels": text, "calls": len(report["calls"]),
+                     "state": max(1, report["state_bytes"])}
+
+
+def trace(out, report, work):
+    """Moments in the order of execution: [(first call, last call, [(kernel, {field: value})])]."""
+    (work / "trace.c").write_text(tracer(out, report))
+    output("gcc", "-w", f"-I{out}", f"-I{out}/runtime", work / "trace.c", out / f"{report['name']}.c", "-o", work / "trace")
+    moments, next_call = [], 0
+    for line in output(work / "trace").splitlines():
+        word = line.split()
+        if word[0] == "call":
+            moments.append([next_call, int(word[1]), []])
+            continue
+        moments[-1][2].append((word[0], dict(w.split("=") for w in word[1:])))
+        next_call = moments[-1][1] + 1
+    return [m for m in moments if m[2]]
+
+
+def site(kernel, fields):
+    """What tells the calls of a strip apart: all that its steps do not change."""
+    return kernel, tuple((n, v) for n, v in fields.items() if n not in PATCHED and not v.startswith("@"))
+
+
+def check_moments(moments, report):
+    """Every call runs, in order; those of a strip under its last one."""
+    wrong = []
+    for first, last, runs in moments:
+        sites = {site(k, f) for k, f in runs if k != "move"}
+        if len(sites) != last - first + 1:
+            wrong.append(f"calls {first} to {last} run {len(sites)} kernels")
+    if moments[-1][1] != len(report["calls"]) - 1:
+        wrong.append("the last call does not run")
+    return wrong
+
+
+# ---- lifetimes ------------------------------------------------------------------------------------
+
+def is_write(field):
+    return field.startswith("output") or field.endswith("_out")
+
+
+def references(runs):
+    """(field, offset in the arena)"""
+    return [(n, int(v[1:])) for _, fields in runs for n, v in fields.items() if v.startswith("@")]
+
+
+def check_lifetimes(report, moments):
+    """Each buffer lives from the moment that first writes it to the one that last reads it, and what
+    a moment touches lives then."""
+    wrong, end = [], len(report["calls"]) + 1
+    buffers = report["memory"]["buffers"]
+    seen = {b["name"]: set() for b in buffers}
+    for first, last, runs in moments:
+        alive = [b for b in buffers if b["first"] <= last + 1 and b["last"] >= first + 1]
+        for field, at in set(references(runs)):
+            owners = [b for b in alive if b["offset"] <= at < b["offset"] + b["bytes"]]
+            if not owners:
+                wrong.append(f"call {last} {'writes' if is_write(field) else 'reads'} {at}, where nothing lives")
+            for b in owners:
+                seen[b["name"]].update((first + 1, last + 1))
+    for b in buffers:
+        used = seen[b["name"]] | ({0} if b["kind"] == "input" else set())
+        last = end if b["kind"] == "output" or b["last"] == end else max(used, default=-1)
+        if used and (b["first"], b["last"]) != (min(used), last):
+            wrong.append(f"{b['name']} lives from {b['first']} to {b['last']}, used from {min(used)} to {last}")
+    return wrong
+
+
+# ---- the bound ------------------------------------------------------------------------------------
+
+def extent(fields, side):
+    """Bytes that a kernel of a strip reads of an operand, or writes."""
+    value = {n: int(v) for n, v in fields.items() if re.fullmatch(r"-?\d+", v)}
+    if "dim" in fields:
+        return math.prod(int(d) for d in fields["dim"].split(",") if d)
+    if "count" in fields:
+        return value["count"]
+    channels = value[f"{side}_c"] if f"{side}_c" in value else value["channels"]
+    return value[f"{side}_h"] * value[f"{side}_w"] * channels
+
+
+def union(intervals):
+    total, top = 0, -1
+    for start, stop in sorted(intervals):
+        total += max(0, stop - max(start, top))
+        top = max(top, stop)
+    return total
+
+
+def together(over, under, runs):
+    """Bytes that an output and the input that it takes over need: at every kernel that writes, what is
+    written and what will still be read."""
+    if len(runs) == 1:
+        return max(over["bytes"], under["bytes"])
+    inside = lambda b, at: b["offset"] <= at < b["offset"] + b["bytes"]
+    reads, need = [], max(over["bytes"], under["bytes"])
+    writers = [(k, f) for k, f in runs if k != "move" and inside(over, int(f["output"][1:]))]
+    last = site(*writers[-1])
+    written = sum(extent(f, "out") for k, f in writers if site(k, f) == last)
+    for kernel, fields in reversed(runs):
+        if kernel == "move":
+            continue
+        own = [(int(v[1:]), int(v[1:]) + extent(fields, "in")) for n, v in fields.items()
+               if n in ("input", "a", "b") and v.startswith("@") and inside(under, int(v[1:]))]
+        writes = site(kernel, fields) == last
+        if not (writes and ELEMENTWISE.match(kernel)):
+            reads += own
+        if writes:
+            need = max(need, written + union(reads))
+            written -= extent(fields, "out")
+        reads += own
+    return need
+
+
+def lower_bound(report, moments):
+    buffers = report["memory"]["buffers"]
+    named = {b["name"]: b for b in buffers}
+    most = 0
+    edges = [(-1, -1, []), *moments, (len(report["calls"]), len(report["calls"]), [])]
+    for first, last, runs in edges:
+        alive = [b for b in buffers if b["first"] <= last + 1 and b["last"] >= first + 1]
+        live = sum(b["bytes"] for b in alive if b["kind"] != "scratch")
+        for b in alive:
+            under = named.get(b["overwrites"])
+            if under in alive and runs:
+                live -= b["bytes"] + under["bytes"] - together(b, under, runs)
+        most = max(most, live + max((b["bytes"] for b in alive if b["kind"] == "scratch"), default=0))
+    return (most + ALIGN - 1) // ALIGN * ALIGN
+
+
+# ---- flash ----------------------------------------------------------------------------------------
+
+def weight_count(kernel, value):
+    """Weights a channel, and channels; None: the kernel's constants have no such simple count."""
+    if "kernel_w" in value and "out_c" in value and "s8w4" not in kernel:
+        inner = 1 if "depthwise" in kernel else value["in_c"] // value.get("groups", 1)
+        return value.get("kernel_d", 1) * value["kernel_h"] * value["kernel_w"] * inner, value["out_c"]
+    if kernel.startswith("linear_") and "w4" not in kernel:
+        return value["depth"], value["columns"]
+    return None
+
+
+def stored(report, moments):
+    """Bytes of constants that a model needs: a byte a weight, four a bias, five for multiplier and
+    shift of a channel; of other kernels what they have. Tables are counted once, wherever they are."""
+    need = report["bytes"]["call_structs"] + report["bytes"]["tables"]
+    for first, _, runs in moments:
+        calls = {}
+        for kernel, fields in runs:
+            if kernel != "move":
+                calls.setdefault(site(kernel, fields), (kernel, fields))
+        for call, (kernel, fields) in zip(report["calls"][first:], calls.values()):
+            count = weight_count(kernel, {n: int(v) for n, v in fields.items() if re.fullmatch(r"-?\d+", v)})
+            if not re.match("(table|softmax)_", kernel):
+                need += count[1] * (count[0] + 9) if count else call["weights_bytes"]
+    return need
+
+
+# ---- checks ---------------------------------------------------------------------------------------
+
+def check(model, cpu, out, work):
+    report = json.loads((out / "report.json").read_text())
+    moments = trace(out, report, work)
+    wrong = check_moments(moments, report) + check_lifetimes(report, moments)
+    bound, arena = lower_bound(report, moments), report["arena_bytes"]
+    if bound != report["arena_lower_bound_bytes"]:
+        wrong.append(f"the bound is {bound}, reported {report['arena_lower_bound_bytes']}")
+    if arena > ABOVE_BOUND * bound:
+        wrong.append(f"arena {arena}, more than a hundredth above the bound {bound}")
+    if cpu not in FIGURES_FOR:
+        return wrong
+    if arena > FIGURES.get(model, arena):
+        wrong.append(f"arena {arena}, asked for {FIGURES[model]}")
+    need, rodata = stored(report, moments), report["bytes"]["rodata"]
+    if rodata > ABOVE_CONSTANTS * need:
+        wrong.append(f"{rodata} bytes of constants, {need} are needed")
+    return wrong
+
+
+def main():
+    program, folders = sys.argv[1], [pathlib.Path(f) for f in sys.argv[2:]]
+    passed = failed = 0
+    for folder in folders:
+        with tempfile.TemporaryDirectory() as name:
+            work = pathlib.Path(name)
+            output(program, "compile", folder / "float.pt2", "-c", folder / "calib.npz", "-t", CPUS[-1], "--io", "int8",
+                   "-o", work / "first", "-q")
+            graph = next((work / "first").glob("*.corten"))
+            for cpu in CPUS:
+                try:
+                    output(program, "compile", graph, "--from", "layout", "-t", cpu, "-o", work / "out", "-q")
+                    wrong = check(folder.name, cpu, work / "out", work)
+                except RuntimeError as e:
+                    wrong = [str(e)]
+                passed, failed = passed + (not wrong), failed + bool(wrong)
+                print(f"{'FAIL' if wrong else 'ok  '} {folder.name} on {cpu} {'; '.join(wrong[:6])}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
