@@ -4,8 +4,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 tools/dependencies.sh
-cmake --preset release -G Ninja >/dev/null
-cmake --build --preset release --target corten >/dev/null
+cmake --preset release -G Ninja
+cmake --build --preset release --target corten
 example=examples/digits_silu
 out=build/digits_silu
 build/corten compile $example/digits_silu.pt2 -c $example/calib.npz -t cortex-m55 -o $out

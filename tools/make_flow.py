@@ -149,6 +149,12 @@ def findings():
         model = nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.Flatten(), nn.Linear(12, 4))
         x = torch.randn(1, 2, 4, 4, dtype=dtype)
         yield str(dtype).split(".")[1], model.to(dtype), (x,)
+    norm = lambda s, x: F.batch_norm(x, s.m, s.v, training=True)  # noqa: E731
+    training = fn(lambda s, x: F.dropout(norm(s, s.c(norm(s, x))), 0.5, True), c=nn.Conv2d(2, 2, 1))
+    training.register_buffer("m", torch.zeros(2))
+    training.register_buffer("v", torch.ones(2))
+    yield "training", training, (torch.randn(1, 2, 3, 3),)
+    yield "spectrum", fn(lambda s, x: torch.fft.rfft(x).abs()), (torch.randn(1, 16),)
 
 
 def conv(scale=1.0, channel=None, bias=None):

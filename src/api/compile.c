@@ -325,9 +325,9 @@ static void compile_body(C *c, Session *s) {
     bool only_dump = o->dump && !o->out && !o->stop_after;
     PipelineControl control = {
         .dump = o->dump, .stop_after = only_dump ? o->dump : o->stop_after, .from = o->from};
-    session_options(c, s);
     if (!o->out && !control.stop_after)
-        fatal(c, DIAG_USAGE, NULL, "no output folder: give -o DIR");
+        diag_error(c, DIAG_USAGE, NULL, "no output folder: give -o DIR");
+    session_options(c, s);
     if (o->out)
         check_folder_writable(c, o->out);
     FileSet files;

@@ -92,6 +92,7 @@ static const char *archive_place_in(C *c, const char *folder, const char *name) 
 }
 
 static json_t *report_parse(C *c, const char *folder, Loc *loc, const char **text) {
+    session_need_folder(c, folder);
     *loc = (Loc){.file = path_join(c, folder, "report.json")};
     size_t bytes;
     *text = file_read(c, loc->file, &bytes);

@@ -159,7 +159,7 @@ static void sensitivity_body(C *c, Session *s) {
         session_options(c, s);
     }
     if (s->o->calibrate_count + s->o->calibrate_data_count == 0)
-        fatal(c, DIAG_USAGE, NULL, "no calibration data: give -c");
+        fatal(c, DIAG_MODEL, NULL, "no calibration data: give -c");
     t.calibrated = session_calibrated(c, s, &quantized);
     sensitivity(c, &t.costs, t.calibrated, quantized, &s->compile);
     fill_table(c, &t);

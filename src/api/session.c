@@ -103,7 +103,7 @@ int corten_api_version(void) {
 }
 
 void session_need_folder(C *c, const char *path) {
-    if (!path_is_folder(path))
+    if (!path_is_folder(path) || access(path_join(c, path, "report.json"), F_OK) != 0)
         fatal(c, DIAG_INPUT, &(Loc){.file = path},
               "not the folder of a compiled model; corten compile makes one%s",
               path_meant(c, path));

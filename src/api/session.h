@@ -37,7 +37,7 @@ void memory_options(C *c, Session *s);
 /* What messages call the file or text of precision rules. */
 const char *precision_name(const CortenOptions *o);
 
-/* Fatal unless `path` is a folder. */
+/* Fatal unless `path` is the folder of a compiled model. */
 void session_need_folder(C *c, const char *path);
 
 /* DIR of an earlier compile: its quantized graph, lowered again for the same CPU and options, and

@@ -254,7 +254,6 @@ static void verify_body(C *c, Session *s) {
         fatal(c, DIAG_USAGE, NULL,
               "--on board: which serial line? give --port, as in "
               "--port /dev/ttyACM0");
-    session_need_folder(c, s->o->model);
     Verify v = {0};
     v.model = compiled_load(c, s, s->o->model);
     v.reference = compiled_float(c, &v.model);

@@ -124,11 +124,20 @@ static int edit_distance(const char *a, const char *b) {
     return above[width];
 }
 
+/* "m4" of "cortex-m4" */
+static bool is_last_part(const char *word, const char *of) {
+    size_t length = strlen(word), whole = strlen(of);
+    return length >= 2 && whole > length && strcmp(of + whole - length, word) == 0 &&
+           strchr("-_./", of[whole - length - 1]);
+}
+
+/* Of those equally near the first that begins with the word: it may not have been finished. If none
+ * is near, one whose last part it is. */
 const char *text_nearest(const char *word, const char *const *candidates, int count) {
     size_t length = strlen(word);
     if (length > WORD_LIMIT)
         return NULL;
-    const char *nearest = NULL;
+    const char *nearest = NULL, *part = NULL;
     int best = (int)length / 3 + 1; /* a third of the letters may be wrong, and always one */
     if (length < 2)
         best = 0;
@@ -136,10 +145,14 @@ const char *text_nearest(const char *word, const char *const *candidates, int co
         if (strlen(candidates[i]) > WORD_LIMIT)
             continue;
         int distance = edit_distance(word, candidates[i]);
-        if (distance < best || (nearest == NULL && distance == best)) {
+        bool begins = strncmp(candidates[i], word, length) == 0;
+        bool began = nearest && strncmp(nearest, word, length) == 0;
+        if (distance < best || (distance == best && (!nearest || (begins && !began)))) {
             nearest = candidates[i];
             best = distance;
         }
+        if (!part && is_last_part(word, candidates[i]))
+            part = candidates[i];
     }
-    return nearest;
+    return nearest ? nearest : part;
 }

@@ -41,6 +41,7 @@ Value *scope_value(Pt2 *p, const Scope *scope, const char *name, const Loc *loc)
 }
 
 void report_run_time_number(Pt2 *p, const Loc *loc, const char *what, const char *symbol) {
+    p->made_up = true;
     if (p->dynamic_reported || p->dynamic_inputs > 0) {
         return; /* followers of what was already said */
     }

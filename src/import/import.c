@@ -57,8 +57,10 @@ static bool input_meta(Pt2 *p, const json_t *graph, const char *name, Meta *out)
         return false;
     }
     bool good = meta_read(p, json, &loc, c_format(p->c, "input '%s'", name), out);
-    if (!good)
+    if (!good) {
         *out = placeholder;
+        p->made_up = true;
+    }
     return good;
 }
 
@@ -160,6 +162,7 @@ static void read_foreign_input(Pt2 *p, Scope *scope, const char *kind, const jso
     Meta meta = {.type = {.dtype = DT_F32}};
     const char *name = json_string_value(json_object_get(json_object_get(spec, "arg"), "name"));
     diag_error(p->c, DIAG_MODEL, &loc, "an input of kind %s is not supported", kind);
+    p->made_up = true;
     if (name)
         scope_define(p, scope, name, &loc, &meta);
 }

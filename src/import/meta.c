@@ -24,6 +24,10 @@ static const char *foreign_dtype(int64_t code) {
     return NULL;
 }
 
+bool dtype_is_foreign(int64_t code) {
+    return foreign_dtype(code) != NULL;
+}
+
 bool dtype_read(Pt2 *p, int64_t code, const Loc *loc, const char *what, DType *stored) {
     if ((code >= DT_U8 && code <= DT_F64) || code == DT_BOOL || code == DT_BF16) {
         *stored = (DType)code;

@@ -142,9 +142,17 @@ static Meta meta_of_nothing(void) {
     return (Meta){.type = {.dtype = DT_F32, .rank = 1}, .stored = DT_F32, .stride = {1}};
 }
 
+static Meta meta_made_up(Pt2 *p) {
+    Meta meta = meta_of_nothing();
+    p->made_up = meta.made_up = true;
+    return meta;
+}
+
 /* What the archive says of an output; a placeholder after a diagnostic, so that readers of the
- * name are no follow-up errors. */
-static Meta meta_of_output(Pt2 *p, const Scope *scope, const char *name, const Loc *loc) {
+ * name are no follow-up errors. `refused`: the node gets a diagnostic of its own, which says enough
+ * of an output that nothing here can hold. */
+static Meta meta_of_output(Pt2 *p, const Scope *scope, const char *name, const Loc *loc,
+                           bool refused) {
     Meta meta;
     if (!name) {
         return meta_of_nothing();
@@ -152,11 +160,13 @@ static Meta meta_of_output(Pt2 *p, const Scope *scope, const char *name, const L
     const json_t *json = json_object_get(scope->tensors, name);
     if (!json) {
         diag_error(p->c, DIAG_INPUT, loc, "output '%s' has no entry in tensor_values", name);
-        return meta_of_nothing();
+        return meta_made_up(p);
     }
+    if (refused && dtype_is_foreign(json_integer_value(json_object_get(json, "dtype"))))
+        return meta_made_up(p);
     const char *what = c_format(p->c, "output '%s'", name);
     if (!meta_read(p, json, loc, what, &meta)) {
-        return meta_of_nothing();
+        return meta_made_up(p);
     }
     if (meta.symbol && json_object_get(p->used, name)) {
         report_run_time_number(p, loc, c_format(p->c, "dimension %d of %s", meta.symbol_dim, what),
@@ -178,22 +188,25 @@ typedef struct {
     Origins origins;
     Names outputs;
     int archive; /* index of its record, -1 in nested graphs */
+    bool refused;
 } Source;
 
 static void define_outputs(Pt2 *p, Scope *scope, Source *s, Node *n) {
+    bool known = s->outputs.count > 0;
     Value **out = NEW_ARRAY(p->c, Value *, s->outputs.count);
     for (int k = 0; k < s->outputs.count; k++) {
-        Meta meta = meta_of_output(p, scope, s->outputs.name[k], &s->loc);
+        Meta meta = meta_of_output(p, scope, s->outputs.name[k], &s->loc, s->refused);
         const char *name = s->outputs.name[k];
         Value *v = name ? scope_define(p, scope, name, &s->loc, &meta) : NULL;
         if (!v) {
             v = value_new(p->g, c_format(p->c, "%s_none", name_clean(p->c, s->name)), meta.type);
         }
+        known &= !meta.made_up;
         out[k] = v;
         v->def = n;
         v->def_index = k;
     }
-    s->loc.output = s->outputs.count > 0 ? type_text(p->c, &out[0]->type) : NULL;
+    s->loc.output = known ? type_text(p->c, &out[0]->type) : NULL;
     if (s->archive >= 0)
         p->g->archive[s->archive].loc = s->loc;
     if (n) {
@@ -228,9 +241,11 @@ static bool output_count_fits(Pt2 *p, const Source *s, const OpMatch *match) {
  * those that the operator gives. A written operand keeps its type, whatever would be promoted. */
 static void check_types(Pt2 *p, const Source *s, Node *n) {
     C *c = p->c;
-    int count = n->out_count;
-    if (count == 0 || diag_error_count(c) > 0)
-        return; /* operands may be placeholders: errors would only follow from errors */
+    int count = n->out_count, errors = diag_error_count(c);
+    bool malformed = errors > 0 && diag_exit_code(c) != DIAG_MODEL;
+    if (count == 0 || p->made_up || p->dynamic_inputs > 0 ||
+        malformed) /* errors would only follow from errors */
+        return;
     Type *claimed = NEW_ARRAY(c, Type, count);
     for (int k = 0; k < count; k++)
         claimed[k] = n->out[k]->type;
@@ -244,8 +259,11 @@ static void check_types(Pt2 *p, const Source *s, Node *n) {
     n->out_arg_count = out_args;
     for (int k = 0; k < out_args && k < n->out_count; k++)
         n->out[k]->type.dtype = n->out_arg[k]->type.dtype;
-    if (diag_error_count(c) > 0)
+    if (diag_error_count(c) > errors) { /* the next are compared with what the archive says */
+        for (int k = 0; k < count && k < n->out_count; k++)
+            n->out[k]->type = claimed[k];
         return;
+    }
     for (int k = 0; k < count && k < n->out_count; k++) {
         Type *is = &n->out[k]->type;
         is->dtype = dtype_meant(is->dtype);
@@ -505,6 +523,7 @@ static void node_read(Pt2 *p, Scope *scope, const json_t *json) {
             record_write(p, &s);
         build_node(p, scope, &s, &match);
     } else {
+        s.refused = true;
         define_outputs(p, scope, &s, NULL);
         report_unknown(p, &s);
     }

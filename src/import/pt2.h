@@ -13,6 +13,7 @@ typedef struct { /* a tensor as the archive describes it */
     int64_t stride[MAX_RANK], offset; /* elements */
     const char *symbol;               /* of a size known only at run time, or NULL */
     int symbol_dim;
+    bool made_up; /* after a diagnostic */
 } Meta;
 
 typedef struct {            /* names visible in one graph of the archive (graphs can be nested) */
@@ -45,7 +46,8 @@ typedef struct {
     Storage *storage;
     const char *member; /* where reading is now: for messages about malformed JSON */
     const char *what;
-    DType other_float;     /* a float of another width than float32 that was met; DT_F32: none */
+    DType other_float; /* a float of another width than float32 that was met; DT_F32: none */
+    bool made_up; /* a value has a made-up type, after a diagnostic: types are no longer compared */
     int dynamic_inputs;    /* inputs with a size known only at run time */
     bool dynamic_reported; /* one message about such numbers inside of the graph is enough */
 } Pt2;
@@ -68,6 +70,7 @@ const char *json_kind(const json_t *j); /* "a list" */
 
 /* meta.c: descriptions of tensors. `loc` and `what` are for messages; false: one was recorded. */
 bool meta_read(Pt2 *p, const json_t *json, const Loc *loc, const char *what, Meta *out);
+bool dtype_is_foreign(int64_t code); /* torch's, and of no use here */
 bool dtype_read(Pt2 *p, int64_t code, const Loc *loc, const char *what, DType *stored);
 DType dtype_meant(DType stored); /* float32 for every float */
 

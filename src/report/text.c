@@ -64,6 +64,20 @@ static void print_calls(const json_t *calls, FILE *f) {
     }
 }
 
+static void print_instructions(const json_t *calls, FILE *f) {
+    long long sum = 0, unknown = 0;
+    size_t i;
+    json_t *o;
+    json_array_foreach(calls, i, o) {
+        sum += number(o, "instructions_estimate");
+        unknown += !json_is_integer(json_object_get(o, "instructions_estimate"));
+    }
+    fprintf(f, "~%lld instructions", sum);
+    if (unknown > 0)
+        fprintf(f, " without %lld calls of unknown cost", unknown);
+    fprintf(f, "\n");
+}
+
 static void print_accuracy(const json_t *root, FILE *f) {
     size_t i;
     json_t *o;
@@ -95,10 +109,9 @@ void report_text(C *c, const char *json, FILE *f) {
     report_print_timeline(root, f);
     report_print_memories(root, f);
     report_print_totals(root, f);
-    char estimate[ESTIMATE_TEXT];
-    fprintf(f, "\n%lld of %zu nodes in float, %lld MACs, %s instructions\n",
-            number(root, "float_nodes"), json_array_size(json_object_get(root, "nodes")),
-            number(root, "macs"), estimate_text(root, estimate));
+    fprintf(f, "\n%lld of %zu nodes in float, %lld MACs, ", number(root, "float_nodes"),
+            json_array_size(json_object_get(root, "nodes")), number(root, "macs"));
+    print_instructions(json_object_get(root, "calls"), f);
     print_accuracy(root, f);
     fprintf(f, "arena %lld bytes (lower bound %lld, peak at %s), state %lld, constants %lld\n",
             number(root, "arena_bytes"), number(root, "arena_lower_bound_bytes"),

@@ -194,6 +194,32 @@ static void operator_without_row_has_its_reason(void **state) {
     refused_without_data("decomposition_of_a_matrix", "aten::median has no integer form");
 }
 
+/* In training mode everything is at fault, and all of it is named. */
+static void every_node_in_training_mode_is_named(void **state) {
+    (void)state;
+    refused_without_data("training", "node batch_norm,");
+    refused_without_data("training", "node batch_norm_1,");
+    refused_without_data("training", "node dropout,");
+}
+
+static int count_of(const char *text, const char *part) {
+    int count = 0;
+    for (const char *p = text; (p = strstr(p, part)) != NULL; p++)
+        count++;
+    return count;
+}
+
+static void complex_result_of_a_refused_operator_is_no_second_fault(void **state) {
+    (void)state;
+    CortenOptions o = example_options(flow_path("spectrum"));
+    o.model = "flow/findings/spectrum.pt2";
+    o.calibrate_count = 0;
+    Said said = flow_run(corten_compile, o);
+    assert_code(said, 1);
+    assert_says(said.messages, "aten.fft_rfft has no integer form: complex numbers");
+    assert_int_equal(count_of(said.messages, "error:"), 2); /* no data either */
+}
+
 static void attribute_without_integer_form_is_named_with_its_value(void **state) {
     (void)state;
     refused_without_data("projected_lstm", "lstm: proj_size=3 has no integer form");
@@ -249,6 +275,8 @@ int main(void) {
         cmocka_unit_test(memory_limits_refuse_with_numbers_and_names),
         cmocka_unit_test(branch_has_the_users_line),
         cmocka_unit_test(operator_without_row_has_its_reason),
+        cmocka_unit_test(every_node_in_training_mode_is_named),
+        cmocka_unit_test(complex_result_of_a_refused_operator_is_no_second_fault),
         cmocka_unit_test(attribute_without_integer_form_is_named_with_its_value),
         cmocka_unit_test(wrong_data_is_said_beside_faults_of_the_archive),
         cmocka_unit_test(complex_numbers_are_named),
