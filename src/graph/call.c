@@ -91,7 +91,8 @@ Buffer *value_buffer(Graph *g, Value *v) {
         return v->buffer;
     DType storage = value_storage(v);
     BufferKind kind = v->constant ? BUFFER_CONSTANT : BUFFER_VALUE;
-    int align = v->constant ? dtype_size(storage) : 16; /* kernels load whole vectors */
+    /* Vectors load from double words at full speed. */
+    int align = v->constant ? dtype_size(storage) : 8;
     v->buffer = buffer_new(g, kind, v->name, storage, value_bytes(v), align);
     if (v->constant)
         v->buffer->data = constant_bytes(g, v);

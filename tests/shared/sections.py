@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Compiles models for every CPU, builds <name>.c with arm-none-eabi-gcc and holds its sections to
-the report, to the byte: .bss is arena and state, .rodata the sum of the constants' totals.
+the report, to the byte: .bss is arena and state, .rodata the sum of the constants' totals. Kernels
+take no more than the report says but for gaps between functions, and little less: what the linker
+leaves out of a function's constants and other CPUs of a level do better. The model's own code takes
+no more. An arena of 16 bytes less does not compile.
 
 usage: sections.py CORTEN FOLDER...
 A FOLDER has a .pt2 and calib.npz. Closes with 'N passed, N
@@ -16,6 +19,8 @@ import tempfile
 PARTS = ["weights", "biases", "multipliers_and_shifts", "tables", "numbers", "padding", "call_structs",
          "strip_tables", "initial_state"]
 LEVELS = ["-O2", "-Os"]
+KERNELS_FROM, KERNELS_TO = 0.92, 1.01
+KERNEL_FLAGS = ["-std=gnu11", "-O2", "-ffreestanding", "-ffp-contract=off", "-ffunction-sections", "-fdata-sections"]
 
 
 def output(*args):
@@ -26,18 +31,49 @@ def output(*args):
 
 
 def sections(path):
-    bss = rodata = 0
+    bss = rodata = text = 0
     for line in output("arm-none-eabi-size", "-A", path).splitlines():
         word = line.split()
         if len(word) == 3 and word[0].startswith(".bss"):
             bss += int(word[1])
         if len(word) == 3 and word[0].startswith(".rodata"):
             rodata += int(word[1])
-    return bss, rodata
+        if len(word) == 3 and word[0].startswith(".text"):
+            text += int(word[1])
+    return bss, rodata, text
 
 
 def find(folder, *patterns):
     return next(path for pattern in patterns for path in folder.glob(pattern))
+
+
+def refuses_less(source, flags, arena, include):
+    """An arena that is 16 bytes smaller than reported is an error of the compiler."""
+    run = subprocess.run(["arm-none-eabi-gcc", *flags, "-std=c11", "-ffreestanding", f"-I{include}", "-fsyntax-only",
+                          f"-D{source.stem.upper()}_ARENA_SIZE={arena - 16}", str(source)], capture_output=True, text=True)
+    return run.returncode != 0 and "the arena is too small" in run.stderr
+
+
+def compiled(source, flags, work, cache={}):
+    """The object of a file of runtime/, which all models share."""
+    key = (source.name, *flags)
+    if key not in cache:
+        cache[key] = work / f"{len(cache)}.o"
+        output("arm-none-eabi-gcc", *flags, *KERNEL_FLAGS, "-c", source, "-o", cache[key])
+    return cache[key]
+
+
+def kernel_bytes(out, report, flags, work):
+    """Flash of what the calls reach, linked without what they do not."""
+    (work / "start.c").write_text("int start(void) { return 0; } void *__aeabi_unwind_cpp_pr0;")
+    wanted = {c["kernel"] for c in report["calls"]}
+    if "ctn_move" in (out / f"{report['name']}.c").read_text():
+        wanted.add("ctn_move")
+    objects = [compiled(source, flags, work) for source in sorted((out / "runtime").glob("*.c"))]
+    output("arm-none-eabi-gcc", *flags, "-ffreestanding", "-nostdlib", "-Wl,-e,start", "-Wl,--gc-sections", work / "start.c",
+           *objects, *(f"-Wl,-u,{symbol}" for symbol in sorted(wanted)), "-lc_nano", "-lgcc", "-lc_nano", "-o", work / "k.elf")
+    return sum(int(word[1]) for line in output("arm-none-eabi-size", "-A", work / "k.elf").splitlines()
+               if (word := line.split()) and word[0] in (".text", ".rodata"))
 
 
 def check(program, graph, cpu, flags, work):
@@ -51,12 +87,19 @@ def check(program, graph, cpu, flags, work):
     for level in LEVELS:
         output("arm-none-eabi-gcc", *flags, "-std=c11", level, "-ffreestanding", f"-I{out}/runtime", "-c",
                out / f"{report['name']}.c", "-o", work / "model.o")
-        bss, rodata = sections(work / "model.o")
+        bss, rodata, text = sections(work / "model.o")
         ram = total["arena"] + total["state"] + total["inputs"]
         if bss != ram:
             wrong.append(f"{level}: .bss {bss}, reported {ram}")
         if rodata != total["rodata"]:
             wrong.append(f"{level}: .rodata {rodata}, reported {total['rodata']}")
+        if text > total["model_code"]:
+            wrong.append(f"{level}: .text {text}, at most {total['model_code']} reported")
+    kernels = kernel_bytes(out, report, flags, work.parent)
+    if not KERNELS_FROM * total["kernel_code"] <= kernels <= KERNELS_TO * total["kernel_code"]:
+        wrong.append(f"kernels {kernels}, reported {total['kernel_code']}")
+    if total["arena"] and not refuses_less(out / f"{report['name']}.c", flags, total["arena"], out / "runtime"):
+        wrong.append("an arena of 16 bytes less compiles")
     return wrong
 
 
@@ -85,9 +128,11 @@ def main():
         return 77
     targets = json.loads(output(program, "targets", "--json"))
     failed = 0
-    for folder in folders:
-        with tempfile.TemporaryDirectory() as work:
-            failed += check_model(program, targets, folder, pathlib.Path(work))
+    with tempfile.TemporaryDirectory() as objects:
+        for folder in folders:
+            work = pathlib.Path(objects) / folder.name
+            work.mkdir()
+            failed += check_model(program, targets, folder, work)
     print(f"{len(targets) * len(folders) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
