@@ -86,7 +86,8 @@ const Command command_table[] = {
      "Measures what the rounding of each node costs the outputs by itself, the costliest first: "
      "what to "
      "give "
-     "int16 with --precision, or what --accuracy-budget would raise.",
+     "int16 with --precision, or what --accuracy-budget would raise. Of a compiled folder it goes "
+     "into report.html too.",
      "model.pt2 -c data.npz  for an archive and its calibration data\n"
      "out/ -c data.npz --json  for a compiled folder, for a script"},
     {"doctor", NULL, "what is installed, what is missing and how to get it", corten_doctor, NULL,

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *member(C *c, const Loc *loc, const json_t *root, const char *key) {
     const char *s = json_string_value(json_object_get(root, key));
@@ -150,6 +151,16 @@ Compiled compiled_load(C *c, Session *s, const char *folder) {
     PipelineControl control = {.from = s->compile.resume};
     pipeline_run(c, m.planned, &s->compile, &control);
     return m;
+}
+
+void compiled_page_add(C *c, const char *folder, const char *part, const char *found) {
+    const char *path = path_join(c, folder, "report.html");
+    size_t bytes;
+    if (access(path, R_OK | W_OK) != 0 || access(folder, W_OK | X_OK) != 0)
+        return;
+    const char *page = report_page_with(c, file_read(c, path, &bytes), part, found);
+    if (page)
+        file_write(c, path, page, strlen(page));
 }
 
 Graph *archive_import(C *c, const CortenOptions *o, const char *path) {

@@ -96,7 +96,7 @@ static json_t *line_json(C *c, const Table *t, const Line *l) {
                      "bytes_more", l->values ? (json_int_t)l->values->bytes : (json_int_t)0);
 }
 
-static void print_json(C *c, Session *s, const Table *t) {
+static const char *table_json(C *c, const Table *t) {
     json_t *root = json_object(), *outputs = json_array(), *nodes = json_array();
     for (int k = 0; k < t->costs.output_count; k++) {
         double db = t->total[k] > 0 ? 10 * log10(t->costs.signal[k] / t->total[k]) : NAN;
@@ -107,9 +107,12 @@ static void print_json(C *c, Session *s, const Table *t) {
     for (int i = 0; i < t->count; i++)
         json_array_append_new(nodes, line_json(c, t, &t->line[i]));
     json_object_set_new(root, "nodes", nodes);
-    json_dumpf(root, s->results, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
-    fprintf(s->results, "\n");
+    char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
     json_decref(root);
+    if (!text)
+        fatal(c, DIAG_BUG, NULL, "what was found cannot be written as text");
+    c_defer(c, free, text);
+    return text;
 }
 
 static void print_db(FILE *f, double db) {
@@ -150,8 +153,9 @@ static void print_text(Session *s, const Table *t) {
 static void sensitivity_body(C *c, Session *s) {
     Table t = {0};
     Graph *quantized;
-    if (path_is_folder(s->o->model)) {
-        compiled_options(c, s, s->o->model);
+    const char *folder = path_is_folder(s->o->model) ? s->o->model : NULL;
+    if (folder) {
+        compiled_options(c, s, folder);
     } else {
         CortenOptions *o = c_memdup(c, s->o, sizeof *s->o);
         o->target = cpu_table[0].name; /* rounding is the same on all */
@@ -163,10 +167,13 @@ static void sensitivity_body(C *c, Session *s) {
     t.calibrated = session_calibrated(c, s, &quantized);
     sensitivity(c, &t.costs, t.calibrated, quantized, &s->compile);
     fill_table(c, &t);
+    const char *found = table_json(c, &t);
     if (s->o->json)
-        print_json(c, s, &t);
+        fprintf(s->results, "%s\n", found);
     else
         print_text(s, &t);
+    if (folder)
+        compiled_page_add(c, folder, "sensitivity", found);
 }
 
 int corten_sensitivity(const CortenOptions *o) {

@@ -54,6 +54,8 @@ typedef struct {
 /* The options of that compile, and where its archive is; for a model that is made anew. */
 void compiled_options(C *c, Session *s, const char *folder);
 Compiled compiled_load(C *c, Session *s, const char *folder);
+/* What a command found becomes a part of the folder's report.html, where that can be written. */
+void compiled_page_add(C *c, const char *folder, const char *part, const char *found);
 /* How a later run of m takes images. */
 void compiled_scaling(C *c, Session *s, const Compiled *m);
 /* The archive of a compiled model, functional and in float; fatal when it is gone or changed. */

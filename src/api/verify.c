@@ -147,17 +147,6 @@ static json_t *verify_json(const Verify *v) {
     return root;
 }
 
-/* What was found becomes a part of the folder's report.html, where there is one to be written. */
-static void add_to_page(C *c, const Verify *v, const char *found) {
-    const char *path = path_join(c, v->model.folder, "report.html");
-    size_t bytes;
-    if (access(path, R_OK | W_OK) != 0 || access(v->model.folder, W_OK | X_OK) != 0)
-        return;
-    const char *page = report_page_verified(c, file_read(c, path, &bytes), found);
-    if (page)
-        file_write(c, path, page, strlen(page));
-}
-
 /* The call that comes next when all are taken from the worst SQNR on; NULL: no more. */
 static const Call *next_worst(const Verify *v, const Call *after) {
     const Call *next = NULL;
@@ -275,7 +264,7 @@ static void verify_body(C *c, Session *s) {
         fprintf(s->results, "%s\n", text);
     else
         print_text(c, s, &v);
-    add_to_page(c, &v, text);
+    compiled_page_add(c, v.model.folder, "verify", text);
     if ((v.on_chip || v.on_board) && !v.bit_exact)
         fatal(c, DIAG_BUG, NULL, "the chip's outputs differ from the host's");
 }

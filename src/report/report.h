@@ -21,8 +21,9 @@ const char *report_json(C *c, Graph *g, const Options *o, const double seconds[8
 const char *report_details(C *c, const Graph *g);
 /* report.html into the file set, around report.json's text. */
 void report_page(C *c, const Graph *g, const char *report, FileSet *out);
-/* The page with what verify found (its JSON); NULL: this is no page of report_page. */
-const char *report_page_verified(C *c, const char *page, const char *verify);
+/* The page with what a command found (its JSON): "verify" or "sensitivity"; NULL: this is no page
+ * of report_page. */
+const char *report_page_with(C *c, const char *page, const char *part, const char *found);
 void report_text(C *c, const char *json, FILE *f);
 
 /* Parts of it (memory.c). */

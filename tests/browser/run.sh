@@ -64,6 +64,13 @@ expect 'by corten verify'
 expect 'top-1, integer'
 check "$page" 1280
 
+"$corten" sensitivity "$work/digits" -c "$example/calib.npz" >/dev/null
+browse "$page" 1280 '#node=conv2d_1'
+expect 'by corten sensitivity'
+expect 'costs the output'
+expect 'by corten verify'
+check "$page" 1280
+
 # Outputs that are None or numbers, inputs that nobody reads; nodes that stay in float; a state.
 for model in flow/boundary float/two_kinds pains/lstm_stream; do
     "$corten" compile "$source/tests/$model.pt2" -c "$source/tests/$model.npz" -t cortex-m4 --allow-float \

@@ -6,6 +6,7 @@ const data = JSON.parse(document.getElementById('data').textContent);
 const report = data.report;
 const details = data.details;
 const verify = data.verify;
+const sensitivity = data.sensitivity;
 
 const callByName = new Map(report.calls.map((call, i) => [call.name, Object.assign(call, {index: i})]));
 

@@ -239,6 +239,28 @@ function precisionSection() {
   ], 'values'));
 }
 
+const dbColumn = v => v === null ? '–' : v.toFixed(1);
+
+function sensitivitySection() {
+  if (!sensitivity)
+    return section('sensitivity', 'Sensitivity', null, el('div', {class: 'card'},
+      el('p', null, 'What the rounding of each node costs the outputs by itself was not measured yet. This adds it here:'),
+      el('code', null, 'corten sensitivity DIR -c calib.npz')));
+  return section('sensitivity', 'Sensitivity', 'What the rounding of each node costs the worst output, measured by corten sensitivity on ' +
+    sensitivity.samples + ' samples. --precision gives the costliest int16, --accuracy-budget chooses them.', sortable(sensitivity.nodes, [
+    {title: 'node', of: s => s.name, text: v => { const n = nodes.find(n => n.name === v); return n ? nodeLink(n, v) : v; }},
+    {title: 'costs dB', of: s => s.cost_db, num: true, text: v => v === null ? '–' : v.toFixed(2),
+     hint: 'what the worst output would gain without the rounding of this node'},
+    {title: 'values alone dB', of: s => s.values_alone_db, num: true, text: dbColumn,
+     hint: 'the SQNR of the output if nothing but these values were rounded'},
+    {title: 'weights alone dB', of: s => s.weights_alone_db, num: true, text: dbColumn},
+    {title: 'values', of: s => s.values},
+    {title: 'int16 adds', of: s => s.can_be_int16 && s.values !== 'int16' ? s.bytes_more : null, num: true, text: bytesColumn},
+    {title: 'module', of: s => s.module, long: true},
+    {title: 'line', of: s => s.source, long: true},
+  ], 'nodes'));
+}
+
 /* ---- accuracy and origin ----------------------------------------------------------------------- */
 
 function accuracySection() {
@@ -295,6 +317,7 @@ function build() {
     ['calls', 'Calls', callsSection()],
     ['nodes', 'Nodes', section('nodes', 'Nodes', 'Every node of the exported model, exactly once.', nodeTable)],
     ['precision', 'Precision', precisionSection()],
+    ['sensitivity', 'Sensitivity', sensitivitySection()],
     ['accuracy', 'Accuracy', accuracySection()],
     ['origin', 'Origin', originSection()],
   ];

@@ -58,6 +58,14 @@ function linkList(list) {
   return list.length ? e : null;
 }
 
+/* What corten sensitivity found of the node. */
+function costText(node) {
+  const cost = sensitivity && sensitivity.nodes.find(n => n.name === node.name);
+  return cost ? 'costs the output ' + cost.cost_db.toFixed(2) + ' dB' +
+    (cost.can_be_int16 && cost.values !== 'int16' ? '; as int16 it takes ' + cost.bytes_more.toLocaleString('en') + ' bytes more' : '')
+    : null;
+}
+
 function panelOf(node) {
   const width = Math.min(356, innerWidth - 40);
   const readers = nodes.filter(n => n.reads.includes(node.id));
@@ -69,6 +77,7 @@ function panelOf(node) {
           ['line', node.source], ['numbers', node.numeric], ['because', node.numeric_reason], ['weights', node.weights],
           ['SQNR', node.sqnr_db === null ? null : dbText(node.sqnr_db) +
             (node.lost_db > 0.05 ? ', ' + node.lost_db.toFixed(1) + ' dB lost here' : '')],
+          ['rounding', costText(node)],
           ['MACs', node.macs ? node.macs.toLocaleString('en') : null],
           ['reads', linkList(node.reads.filter(r => r >= 0).map(r => nodes[r]))],
           ['read by', linkList(readers)],
