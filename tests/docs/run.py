@@ -1,7 +1,8 @@
-"""Every command of the docs: each page's console blocks that are marked <!-- test --> run in order,
-in a shell and a folder of their own with the repository's examples in it. Lines under a command are
-what it prints: "..." alone stands for any lines, in a line for any text. A block that runs corten
-without a mark is an error; <!-- not run: why --> is the only excuse.
+"""Every command of the docs and the README: each page's console and sh blocks that are marked
+<!-- test --> run in order, in a shell and a folder of their own with the repository's examples in
+it, one of them as model.pt2, calibration.npz and test.npz. Lines under a command of a console block
+are what it prints: "..." alone stands for any lines, in a line for any text. A block that runs
+corten without a mark is an error; <!-- not run: why --> is the only excuse.
 usage: run.py CORTEN SOURCE_FOLDER [PAGE ...]"""
 import os
 import pathlib
@@ -16,8 +17,10 @@ BLOCK = re.compile(r"(?:<!-- (?P<mark>[^>]*) -->\n)?```(?P<kind>\w*)\n(?P<text>.
 NEEDED = {"--on qemu": "qemu-system-arm", "make ": "arm-none-eabi-gcc"}
 
 
-def commands(text):
+def commands(kind, text):
     """(command, lines that it prints) of a block."""
+    if kind == "sh":
+        return [(line, []) for line in text.splitlines() if line.strip()]
     found = []
     for line in text.splitlines():
         if line.startswith("$ "):
@@ -47,7 +50,10 @@ def squeezed(text):
 
 def run_page(page, folder):
     faults = []
+    digits = source / "examples/digits_silu"
     os.symlink(source / "examples", folder / "examples")
+    for name, of in {"model.pt2": "digits_silu.pt2", "calibration.npz": "calib.npz", "test.npz": "test.npz"}.items():
+        os.symlink(digits / of, folder / name)
     environment = dict(os.environ, PATH=f"{corten.parent}:{os.environ['PATH']}", TMPDIR=str(folder))
     count = 0
     for block in BLOCK.finditer(page.read_text()):
@@ -59,7 +65,7 @@ def run_page(page, folder):
                 faults.append(f"{page.name}: a block runs corten and is not marked:\n{text}")
             continue
         wanted = int(mark.split("exit ")[1]) if "exit " in mark else 0
-        for command, lines in commands(text):
+        for command, lines in commands(block["kind"], text):
             if any(word in command and not shutil.which(tool) for word, tool in NEEDED.items()):
                 continue
             done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True,
@@ -75,7 +81,8 @@ def run_page(page, folder):
 
 
 faults = []
-for page in [source / "docs" / p for p in sys.argv[3:]] or sorted((source / "docs").glob("*.md")):
+pages = [source / "docs" / p for p in sys.argv[3:]]
+for page in pages or [source / "README.md", *sorted((source / "docs").glob("*.md"))]:
     with tempfile.TemporaryDirectory() as folder:
         faults += run_page(page, pathlib.Path(folder))
 print("\n".join(faults))

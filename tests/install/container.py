@@ -1,0 +1,90 @@
+"""Follows Containerfile without a container engine: each FROM debian:12 is a debootstrap root, and
+its COPY and RUN lines are done there as they stand. Then the image's entry point compiles the
+example and verifies it on QEMU. Not a test of ctest: it needs root, debootstrap and a quarter of an
+hour.
+usage: container.py SOURCE_FOLDER [WORK_FOLDER]
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+source = pathlib.Path(sys.argv[1]).resolve()
+work = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else tempfile.mkdtemp(prefix="container-")).resolve()
+
+
+def instructions(text):
+    """(word, rest) of each instruction; continued lines are joined, comments left out."""
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+    for line in "\n".join(lines).replace("\\\n", " ").splitlines():
+        if line.strip():
+            word, rest = line.split(None, 1)
+            yield word, rest.strip()
+
+
+def root_of(image, name):
+    if not image.split("/")[-1].startswith("debian:12"):
+        sys.exit(f"{image}: only Debian 12 can be stood in for")
+    root = work / name
+    plain = work / "debian"
+    if not plain.exists():
+        subprocess.run(["debootstrap", "--variant=minbase", "bookworm", plain], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cp", "-a", plain, root], check=True)
+    shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
+    return root
+
+
+def inside(root, folder, command):
+    """Runs a command in the root as an engine does: a mount namespace with /proc and /dev."""
+    script = f"mount -t proc proc {root}/proc && mount --rbind /dev {root}/dev && exec chroot {root} \"$@\""
+    there = ["sh", "-c", f'cd {folder} && exec "$@"', "sh", *command]
+    clean = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+    clean |= {k: v for k, v in os.environ.items() if k.lower().endswith("_proxy")}
+    subprocess.run(["unshare", "--mount", "sh", "-ec", script, "sh", *there], env=clean, check=True)
+
+
+def copy(root, folder, rest, roots):
+    words = rest.split()
+    origin = source
+    if words[0].startswith("--from="):
+        origin = roots[words.pop(0).removeprefix("--from=")]
+    to = root / words[-1].lstrip("/")
+    for pattern in words[:-1]:
+        if pattern == ".":  # what git has is what .containerignore lets through
+            to.mkdir(parents=True)
+            files = subprocess.run(["git", "archive", "HEAD"], cwd=origin, check=True, stdout=subprocess.PIPE)
+            subprocess.run(["tar", "-x", "-C", to], input=files.stdout, check=True)
+            continue
+        to.mkdir(parents=True, exist_ok=True)
+        for path in origin.glob(pattern.lstrip("/")):
+            shutil.copy(path, to)
+
+
+roots, root, folder, entry = {}, None, "/", []
+for word, rest in instructions((source / "Containerfile").read_text()):
+    print(f"{word} {rest}", flush=True)
+    if word == "FROM":
+        image, *name = rest.split()
+        root, folder = root_of(image, name[1] if name else "image"), "/"
+        roots[root.name] = root
+    elif word == "RUN":
+        inside(root, folder, ["sh", "-c", rest])
+    elif word == "COPY":
+        copy(root, folder, rest, roots)
+    elif word == "WORKDIR":
+        folder = rest
+        (root / rest.lstrip("/")).mkdir(parents=True, exist_ok=True)
+    elif word == "ENTRYPOINT":
+        entry = json.loads(rest)
+    else:
+        sys.exit(f"{word}: not known here")
+
+shutil.copytree(source / "examples/digits_silu", root / folder.lstrip("/") / "digits")
+model, data = "digits/digits_silu.pt2", "digits/calib.npz"
+inside(root, folder, [*entry, "compile", model, "-c", data, "-t", "cortex-m55", "-o", "out", "-q"])
+inside(root, folder, [*entry, "verify", "out", "-i", "digits/test.npz", "--labels", "label", "--on", "qemu", "--limit", "8"])
+print("the image works")
