@@ -115,9 +115,13 @@ static void costs_fill(Costs *k, const Observed *o) {
     }
 }
 
-/* Sum of n (f - at)^2 over bins first <= i < last. */
+/* Sum of n (f - at)^2 over bins first <= i < last. Nothing is clipped to where f is undefined. */
 static double clip_cost(const Costs *k, int first, int last, double at) {
     double n = k->n[last] - k->n[first], nf = k->nf[last] - k->nf[first];
+    if (n == 0)
+        return 0;
+    if (!isfinite(at))
+        return INFINITY;
     return fmax(0, k->nff[last] - k->nff[first] - 2 * at * nf + at * at * n);
 }
 

@@ -115,6 +115,26 @@ static void minmax_holds_all_and_mse_cuts_an_outlier(void **state) {
     c_free(c);
 }
 
+static float one_to_nine(int64_t i) {
+    return 1.0f + (float)(i % 21) * 0.4f;
+}
+
+static double inverse_cosh(void *user, double x) {
+    (void)user;
+    return acosh(x); /* not a number below 1 */
+}
+
+static void a_range_is_not_cut_to_where_its_function_is_undefined(void **state) {
+    (void)state;
+    C *c = c_new();
+    Observed o = {0};
+    observe(c, &o, floats(c, 21, one_to_nine));
+    double low, high;
+    observed_range_through(c, &o, inverse_cosh, NULL, 255, &low, &high);
+    assert_true(low == 0 && high > 8.5);
+    c_free(c);
+}
+
 static void every_grid_represents_zero(void **state) {
     (void)state;
     C *c = c_new();
@@ -162,6 +182,7 @@ int main(void) {
         cmocka_unit_test(a_histogram_counts_every_number_in_its_bin),
         cmocka_unit_test(numbers_that_are_not_finite_are_counted_apart),
         cmocka_unit_test(minmax_holds_all_and_mse_cuts_an_outlier),
+        cmocka_unit_test(a_range_is_not_cut_to_where_its_function_is_undefined),
         cmocka_unit_test(every_grid_represents_zero),
         cmocka_unit_test(weights_of_zero_have_a_scale),
     };
