@@ -63,6 +63,7 @@ typedef struct {
     int line;
     const char *source_text; /* the Python line itself, when the archive has it */
     const char *node;        /* the archive's node name */
+    const char *op;          /* and its operator as the user knows it: "relu_" */
     const char *module;      /* dotted module path */
     const char *output;      /* the node's output as text: "float32[1, 16, 48, 48]" */
     const char *member;

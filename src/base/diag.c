@@ -68,6 +68,7 @@ static void record(C *c, DiagKind kind, bool warning, const Loc *loc, const char
         d->loc.file = copy(c, loc->file);
         d->loc.source_text = copy(c, loc->source_text);
         d->loc.node = copy(c, loc->node);
+        d->loc.op = copy(c, loc->op);
         d->loc.module = copy(c, loc->module);
         d->loc.output = copy(c, loc->output);
         d->loc.member = copy(c, loc->member);

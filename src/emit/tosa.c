@@ -269,7 +269,7 @@ static void write_nodes(Tosa *t) {
         if (!tosa_node(t, n)) {
             if (diag_error_count(t->c) == errors)
                 diag_error(t->c, DIAG_MODEL, &n->loc, "%s has no form in TOSA's integer profile",
-                           op_schema(n->op)->name);
+                           node_operator(n));
             TosaDims dims = tosa_dims_of(node_result(n)); /* so that others are found too */
             for (int k = 0; k < n->out_count; k++)
                 t->of_value[n->out[k]->id] = tensor_new(t, NULL, TOSA_INT8, &dims);

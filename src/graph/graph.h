@@ -405,7 +405,7 @@ enum {
     OP_CHANNELS_LAST = 1 << 5,    /* the kernel wants operand 0 and output 0 as N,spatial...,C */
     OP_RANDOM = 1 << 6,           /* never folded */
     OP_ASSERTS = 1 << 7,          /* checks only: vanishes */
-    OP_CREATES = 1 << 8,          /* no varying operand: always folded */
+    OP_CREATES = 1 << 8,          /* reads no numbers of operands: always folded */
     OP_EFFECT_FREE_IDENTITY = 1 << 9, /* output equals operand 0: clone, detach, dropout */
     OP_ANY_ORDER = 1 << 10,  /* lower takes operands in any physical order, through strides; without
                                 it (and without map, OP_MOVES_DATA, OP_CHANNELS_LAST) they come in
@@ -478,10 +478,14 @@ typedef struct {
 int op_count(void);
 const Op *op_at(int i);
 const Schema *op_schema(const Op *op);
+const char *op_key(const Op *op); /* "aten::add.Tensor" */
 const Op *op_find(const char *schema_name); /* "aten::add.Tensor" or "aten::relu"; NULL */
+/* Which argument an in-place twin of the row writes, and has as its first: the first Tensor; -1: it
+ * has no such twin. */
+int schema_written_in_place(const Schema *s);
 /* `target` as in an archive: "torch.ops.aten.add_.Tensor". False: no row. */
 bool op_match(C *c, const char *target, int count, const OpGiven *given, OpMatch *out);
-/* For a target without a row. The rows of the same name, as text: "aten::max, aten::max.dim"; NULL:
+/* For a target without a row. The rows of the same name, as text: "aten.max, aten.max.dim"; NULL:
  * none. */
 const char *op_namesakes(C *c, const char *target);
 /* Why no row has the operator; NULL: it is not known at all. */
@@ -489,6 +493,10 @@ const char *op_excluded(C *c, const char *target);
 bool op_is_pointwise(const Op *op);
 void node_infer(C *c, Node *n); /* types of the outputs: op->shape, or broadcast for a map */
 bool node_is(const Node *n, const char *schema_name); /* name with or without overload */
+/* An archive's "aten.add_.Tensor" as messages have it: "add_". */
+const char *operator_bare(C *c, const char *op);
+/* So the archive's operator that n is for, which the user knows; without one the row's. */
+const char *node_operator(const Node *n);
 
 /* ---- float evaluation --------------------------------------------------------------------- */
 

@@ -114,17 +114,26 @@ static bool can_be_result(const OpGiven *g, bool list) {
                 : g->kind == ARG_VALUE;
 }
 
-/* How many arguments of the call fit `s` exactly, for the twin of kind *m; -1: it is none of s. The
- * name of argument 0 does not count in place: dropout(input), but dropout_(self). */
+int schema_written_in_place(const Schema *s) {
+    for (int k = 0; k < s->arg_count; k++)
+        if (s->arg[k].type == T_TENSOR)
+            return s->arg[k].list ? -1 : k;
+    return -1;
+}
+
+/* How many arguments of the call fit `s` exactly, for the twin of kind *m; -1: it is none of s. In
+ * place the first argument is what is written, by whatever name: dropout(input), but
+ * dropout_(self). */
 static int fit_row(const Schema *s, int count, const OpGiven *given, const OpMatch *m) {
     bool has[64] = {false}, list = s->return_count == 1 && s->ret[0].list;
     int exact = 0, results = 0;
     if (s->arg_count > (int)COUNT_OF(has))
         return -1;
-    if (m->inplace && (s->arg_count == 0 || s->arg[0].type != T_TENSOR || s->arg[0].list))
+    int written = m->inplace ? schema_written_in_place(s) : -1;
+    if (m->inplace && written < 0)
         return -1;
     for (int i = 0; i < count; i++) {
-        int k = m->inplace && i == 0 ? 0 : argument_named(s, given[i].name);
+        int k = m->inplace && i == 0 ? written : argument_named(s, given[i].name);
         if (k < 0 && m->out && can_be_result(&given[i], list)) {
             results++;
             continue;
@@ -220,9 +229,9 @@ const char *op_namesakes(C *c, const char *target) {
     const char *base = name_without_inplace(c, t.name);
     for (int i = 0; i < op_count(); i++)
         if (is_called(op_at(i), t.space, base ? base : t.name)) {
-            const char *text = op_at(i)->schema;
-            list = c_format(c, "%s%s%.*s", list ? list : "", list ? ", " : "",
-                            (int)strcspn(text, "("), text);
+            const Schema *s = op_schema(op_at(i));
+            list = c_format(c, "%s%s%s.%s%s%s", list ? list : "", list ? ", " : "", t.space,
+                            strstr(s->name, "::") + 2, *s->overload ? "." : "", s->overload);
         }
     return list;
 }

@@ -100,6 +100,11 @@ const Schema *op_schema(const Op *op) {
     return e ? e->schema : NULL;
 }
 
+const char *op_key(const Op *op) {
+    const Entry *e = entry_of_row(op);
+    return e ? e->key : NULL;
+}
+
 const Op *op_find(const char *schema_name) {
     const Entry *e = entry_of_key(schema_name);
     return e ? e->op : NULL;
@@ -115,6 +120,16 @@ bool node_is(const Node *n, const char *schema_name) {
         return false;
     char next = n->op->schema[length];
     return next == '(' || next == '.';
+}
+
+const char *operator_bare(C *c, const char *op) {
+    const char *dot = strchr(op, '.');
+    const char *name = dot && dot[1] ? dot + 1 : op;
+    return c_strndup(c, name, strcspn(name, "."));
+}
+
+const char *node_operator(const Node *n) {
+    return n->loc.op ? n->loc.op : strstr(op_schema(n->op)->name, "::") + 2;
 }
 
 void node_infer(C *c, Node *n) {

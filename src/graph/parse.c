@@ -371,6 +371,7 @@ static void parse_source(Parser *p, int *capacity) {
     a->loc = (Loc){.file = g->archive_path, .node = a->name, .module = a->module};
     if (scan_attribute(p->s, "at"))
         a->loc = parse_loc(p, g->archive_path, a->name, a->module);
+    a->loc.op = operator_bare(p->g->c, a->op);
     int fate = scan_attribute_of(p->s, fate_words, FATE_REMOVED + 1);
     a->fate = fate < 0 ? FATE_LIVE : (Fate)fate;
     if (scan_attribute(p->s, "reason"))
@@ -577,6 +578,7 @@ static void parse_node_attributes(Parser *p, Node *n) {
     }
     if (!placed)
         n->loc = implied_loc(p->g, n);
+    n->loc.op = implied_loc(p->g, n).op;
 }
 
 static int parse_outputs(Parser *p, Value ***out) {

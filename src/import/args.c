@@ -389,7 +389,7 @@ bool args_read(Pt2 *p, const Scope *scope, const json_t *inputs, const OpMatch *
         const json_t *u = get_object(p, input, "arg");
         int k = schema_index(s, name);
         if (k < 0 && match->inplace && i == 0)
-            k = 0; /* dropout(input), but dropout_(self) */
+            k = schema_written_in_place(s); /* dropout(input), but dropout_(self) */
         if (k < 0 && match->out) {
             good &= read_out_arg(&r, name, u, out);
         } else if (k < 0) {

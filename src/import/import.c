@@ -340,13 +340,21 @@ static void import_body(C *c, void *user) {
 
 /* A model that cannot be imported whole never comes to the passes: what they would refuse for want
  * of an integer form is said here, so that the user sees all at once. */
+static bool was_refused(const C *c, const char *node) {
+    for (const Diag *d = c->first_diag; d; d = d->next)
+        if (d->loc.node && text_equal(d->loc.node, node))
+            return true;
+    return false;
+}
+
 static void name_refusals(C *c, const Graph *g) {
     for (const Node *n = g->first; n; n = n->next) {
         const Op *op = n->op;
         bool folds = op->traits & OP_CREATES;
-        if (op->lower || op->decompose || op->map || folds || !op->no_integer_form)
+        if (op->lower || op->decompose || op->map || folds || !op->no_integer_form ||
+            (n->loc.node && was_refused(c, n->loc.node)))
             continue;
-        diag_error(c, DIAG_MODEL, &n->loc, "%s has no integer form", op_schema(op)->name);
+        diag_error(c, DIAG_MODEL, &n->loc, "%s has no integer form", node_operator(n));
         diag_detail(c, "%s", op->no_integer_form);
     }
 }

@@ -222,7 +222,7 @@ static int written_argument(const OpMatch *match) {
             return i;
         }
     }
-    return match->inplace ? 0 : -1;
+    return match->inplace ? schema_written_in_place(match->schema) : -1;
 }
 
 static bool output_count_fits(Pt2 *p, const Source *s, const OpMatch *match) {
@@ -305,10 +305,10 @@ static void build_node(Pt2 *p, Scope *scope, Source *s, const OpMatch *match) {
 static void report_unknown(Pt2 *p, const Source *s) {
     const char *why = op_excluded(p->c, s->target), *known = op_namesakes(p->c, s->target);
     const char *message =
-        known ? c_format(p->c, "operator %s with these arguments is not known: known are %s", s->op,
-                         known)
-        : why ? c_format(p->c, "%s has no integer form: %s", s->op, why)
-              : c_format(p->c, "operator %s is not known", s->op);
+        why     ? c_format(p->c, "%s has no integer form: %s", s->op, why)
+        : known ? c_format(p->c, "operator %s with these arguments is not known: known are %s",
+                           s->op, known)
+                : c_format(p->c, "operator %s is not known", s->op);
     if (s->archive >= 0)
         p->g->archive[s->archive].reason = message;
     json_t *seen = json_object_get(p->unknown, s->target);
@@ -507,6 +507,7 @@ static void node_read(Pt2 *p, Scope *scope, const json_t *json) {
     names_of_outputs(p, get_array(p, json, "outputs"), &s.outputs);
     s.name = source_name(p, scope, json, &s);
     s.loc = loc_read(p, json_object_get(json, "metadata"), s.name);
+    s.loc.op = operator_bare(p->c, s.op);
     record_source(p, scope, &s);
     record_reads(p, &s);
     size_t index;

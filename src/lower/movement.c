@@ -453,9 +453,11 @@ static void lower_output(C *c, Graph *g, Node *n, int k) {
         return;
     Movement m = movement_find(c, g, n, k);
     if (m.has_fill) {
-        if (!m.boxed)
-            fatal(c, DIAG_MODEL, &n->loc, "%s has no integer form: constants and elements mix",
-                  op_schema(n->op)->name);
+        if (!m.boxed) {
+            diag_error(c, DIAG_MODEL, &n->loc, "%s has no integer form: constants and elements mix",
+                       node_operator(n));
+            return;
+        }
         emit_border(c, g, n, out, &m);
     }
     Loops loops = {0};
@@ -475,9 +477,10 @@ static void lower_output(C *c, Graph *g, Node *n, int k) {
         return;
     }
     if (m.has_fill)
-        fatal(c, DIAG_MODEL, &n->loc, "%s has no integer form: padded and reordered at once",
-              op_schema(n->op)->name);
-    emit_gather(c, g, n, in, out, &m);
+        diag_error(c, DIAG_MODEL, &n->loc, "%s has no integer form: padded and reordered at once",
+                   node_operator(n));
+    else
+        emit_gather(c, g, n, in, out, &m);
 }
 
 void lower_movement(C *c, Graph *g, Node *n) {

@@ -52,9 +52,8 @@ static void refuse(C *c, const Node *n, const char *why) {
     Text t = text_new(c);
     for (int k = 0, count = node_operand_count(n); k < count; k++)
         text_add(&t, "%s%s", k ? " and " : "", dtype_name(node_operand(n, k)->type.dtype));
-    const char *name = op_schema(n->op)->name, *colons = strstr(name, "::");
     diag_error(c, DIAG_MODEL, &n->loc, "%s of %s giving %s has no integer form%s%s",
-               colons ? colons + 2 : name, text_string(&t), dtype_name(node_result(n)->type.dtype),
+               node_operator(n), text_string(&t), dtype_name(node_result(n)->type.dtype),
                why ? ": " : "", why ? why : "");
 }
 

@@ -369,7 +369,7 @@ void lower_program(C *c, Graph *g, Node *n) {
     const char *formula = formula_of(n);
     Value *out = n->out[0];
     if (!formula || out->type.rank > PROGRAM_RANK) {
-        diag_error(c, DIAG_MODEL, &n->loc, "%s has no float form%s", op_schema(n->op)->name,
+        diag_error(c, DIAG_MODEL, &n->loc, "%s has no float form%s", node_operator(n),
                    formula ? ": kernels take up to 6 dimensions" : " with these arguments");
         return;
     }

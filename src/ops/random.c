@@ -5,9 +5,8 @@
 #include "ops/ops.h"
 
 static void refuse_random(C *c, Node *n) {
-    const char *name = op_schema(n->op)->name, *colons = strstr(name, "::");
     diag_error(c, DIAG_MODEL, &n->loc, "%s draws random numbers, which a compiled model cannot do",
-               colons ? colons + 2 : name);
+               node_operator(n));
 }
 
 #define RANDOM(text)                                                                               \

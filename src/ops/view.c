@@ -87,7 +87,7 @@ bool movement_refuse(C *c, const Node *n, const char *format, ...) {
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    diag_error(c, DIAG_MODEL, &n->loc, "%s: %s", op_schema(n->op)->name, text);
+    diag_error(c, DIAG_MODEL, &n->loc, "%s: %s", node_operator(n), text);
     return false;
 }
 

@@ -73,7 +73,7 @@ static Grid *grid_of(C *c, const Graph *g, const Node *n, const Type *t) {
         if (!part_fill(g, n, k, p)) {
             diag_error(c, DIAG_MODEL, &n->loc,
                        "scale or zero point of %s is not a constant that can be used",
-                       op_schema(n->op)->name);
+                       node_operator(n));
             return NULL;
         }
         p->axis = axis;

@@ -500,7 +500,7 @@ static void write_result(Functionalize *p, Node *n, int k, Tensor *target, const
         t->rank == was->rank && memcmp(t->dim, was->dim, sizeof *t->dim * (size_t)t->rank) == 0;
     if (!same && !(out && !target->parent)) {
         diag_error(p->c, DIAG_MODEL, &n->loc, "%s writes a result of shape %s into one of shape %s",
-                   op_schema(n->op)->name, shape_text(p->c, t->rank, t->dim),
+                   node_operator(n), shape_text(p->c, t->rank, t->dim),
                    shape_text(p->c, was->rank, was->dim));
         return;
     }
@@ -536,7 +536,7 @@ static void visit_out(Functionalize *p, Node *n) {
     make_functional(p, n);
     if (n->out_count != count) {
         diag_error(p->c, DIAG_MODEL, &n->loc, "%s has %d results, but %d tensors to write to",
-                   op_schema(n->op)->name, n->out_count, count);
+                   node_operator(n), n->out_count, count);
         return;
     }
     rewrite_begin(p->c, n);

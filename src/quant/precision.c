@@ -12,12 +12,6 @@ static const char *type_text(C *c, const Type *t) {
     return c_format(c, "%s%s", dtype_name(t->dtype), shape_text(c, t->rank, t->dim));
 }
 
-static const char *op_bare_name(const Node *n) {
-    const char *name = op_schema(n->op)->name;
-    const char *colons = strstr(name, "::");
-    return colons ? colons + 2 : name;
-}
-
 static void refuse(C *c, Graph *g, const Node *n, const char *message, const char *detail) {
     Refusal *r = NEW(c, Refusal), **end = &g->refusal;
     *r = (Refusal){.loc = n->loc, .message = message, .detail = detail};
@@ -43,7 +37,7 @@ static void keep_float(C *c, Graph *g, Node *n, const char *reason) {
     n->float_kept = true;
     n->float_reason = reason;
     if (!node_has_float_form(n))
-        refuse(c, g, n, c_format(c, "%s has no float form", op_bare_name(n)), reason);
+        refuse(c, g, n, c_format(c, "%s has no float form", node_operator(n)), reason);
 }
 
 /* A pointwise node may still become part of a table, so only `quantize` can judge it. */
@@ -60,7 +54,7 @@ static void keep_missing(C *c, Graph *g, Node *n, const Options *o) {
     n->float_kept = true;
     n->float_reason = why;
     refuse(c, g, n,
-           c_format(c, "%s has no integer form%s", op_bare_name(n),
+           c_format(c, "%s has no integer form%s", node_operator(n),
                     o->allow_float ? ", nor one in float" : ""),
            why);
 }
@@ -138,7 +132,7 @@ static void ask_int4(C *c, Graph *g, Node *n) {
     const Value *w = n->op->traits & OP_INT4_WEIGHTS ? node_in(n, "weight") : NULL;
     if (!w)
         diag_error(c, DIAG_MODEL, &n->loc, "%s has no int4 weights, which --precision asks for",
-                   op_bare_name(n));
+                   node_operator(n));
     else if (w->grid)
         diag_error(c, DIAG_MODEL, &n->loc,
                    "weight %s cannot be int4, as --precision asks: its grid is given", w->name);

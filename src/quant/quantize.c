@@ -410,8 +410,7 @@ static void check_asked(Sets *s, int root) {
             continue; /* a pass has put another in its place */
         if (v->def->float_kept || !writes_wide(v->def))
             diag_error(s->c, DIAG_MODEL, &v->def->loc,
-                       "%s has no int16 form, which --precision asks for",
-                       op_schema(v->def->op)->name);
+                       "%s has no int16 form, which --precision asks for", node_operator(v->def));
         else if (v->def->weight_bits == 4)
             diag_error(s->c, DIAG_MODEL, &v->def->loc,
                        "int4 weights make int8 results, but %s is to be int16", v->name);

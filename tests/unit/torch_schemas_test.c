@@ -142,10 +142,12 @@ static const SchemaArg *argument_named(const Schema *s, const char *name) {
 static bool inplace_agrees(const Schema *twin, const OpMatch *m) {
     if (!twin->arg[0].write || twin->arg_count != m->schema->arg_count)
         return false;
-    for (int k = 1; k < twin->arg_count; k++)
-        if (!same_argument(&twin->arg[k], &m->schema->arg[k]))
+    for (int k = 1; k < twin->arg_count; k++) {
+        const SchemaArg *own = argument_named(m->schema, twin->arg[k].name);
+        if (!own || !same_argument(own, &twin->arg[k]))
             return false;
-    return m->schema->arg[0].type == T_TENSOR;
+    }
+    return m->schema->arg[schema_written_in_place(m->schema)].type == T_TENSOR;
 }
 
 /* All but what is written are the row's; the row may have more (a factory's dtype), with defaults.

@@ -59,7 +59,7 @@ static void nodes_without_a_form_are_named(void **state) {
     const char *out = flow_path("refused");
     Said said = compile("pains/lstm_of_3", out, "tosa");
     assert_code(said, 1);
-    assert_says(said.messages, "corten::lstm has no form in TOSA's integer profile");
+    assert_says(said.messages, "lstm has no form in TOSA's integer profile");
     assert_says(said.messages, "node lstm");
     assert_false(file_exists(out));
 }
