@@ -1,6 +1,7 @@
-/* Convolutions as others: transposed ones as plain ones, and those whose weights are not constant
- * but computed by the graph as a product: the windows of the input as columns, times the weights as
- * a matrix. Pass decompose makes such nodes of ATen's. */
+/* Convolutions as others: transposed ones as plain ones, those over time, batch and channels as
+ * ones over batch, channels and time, and those whose weights are not constant but computed by the
+ * graph as a product: the windows of the input as columns, times the weights as a matrix. Pass
+ * decompose makes such nodes of ATen's. */
 #include "ops/convolution.h"
 
 #include <string.h>
@@ -66,51 +67,138 @@ static Value *with_height(Graph *g, Node *n, Value *v) {
 }
 
 static Value *padded(C *c, Graph *g, Node *n, Value *x) {
-    int64_t side[4];
-    node_ints(n, "padding", side, 4);
-    if (side[0] == 0 && side[1] == 0 && side[2] == 0 && side[3] == 0)
-        return x;
-    int64_t from_last[4] = {side[2], side[3], side[0], side[1]};
-    return MAKE("aten::constant_pad_nd", arg_value(x), arg_ints(c, 4, from_last), arg_float(0));
+    int64_t side[2 * AXES], from_last[2 * AXES];
+    int count = node_ints(n, "padding", side, 2 * AXES);
+    bool any = false;
+    for (int i = 0; i < count; i++) {
+        from_last[i] = side[count - 2 - i / 2 * 2 + i % 2];
+        any = any || side[i] != 0;
+    }
+    return any ? MAKE("aten::constant_pad_nd", arg_value(x), arg_ints(c, count, from_last),
+                      arg_float(0))
+               : x;
 }
 
 static int64_t windows_along(const Node *n, const Value *x, const Value *w, int axis) {
-    int64_t stride[2], dilation[2];
-    node_ints(n, "stride", stride, 2);
-    node_ints(n, "dilation", dilation, 2);
+    int64_t stride[AXES], dilation[AXES];
+    node_ints(n, "stride", stride, AXES);
+    node_ints(n, "dilation", dilation, AXES);
     int64_t reach = dilation[axis] * (w->type.dim[2 + axis] - 1);
     return (x->type.dim[2 + axis] - reach - 1) / stride[axis] + 1;
+}
+
+/* The last two of a node's lists of two or three ints, which are those of the planes. */
+static Arg of_planes(C *c, const Node *n, const char *name) {
+    int64_t list[AXES];
+    int count = node_ints(n, name, list, AXES);
+    return arg_ints(c, 2, list + count - 2);
+}
+
+/* x [batch][channels][H][W] as [batch][channels * taps][windows]. */
+static Value *columns_of(C *c, Graph *g, Node *n, Value *x, const int64_t *kernel) {
+    int64_t zero[2] = {0, 0};
+    return MAKE("aten::im2col", arg_value(x), arg_ints(c, 2, kernel), of_planes(c, n, "dilation"),
+                arg_ints(c, 2, zero), of_planes(c, n, "stride"));
+}
+
+/* [batch][groups][depth][windows], by the weights: [batch][groups][out_c / groups][windows]. */
+static Value *weighted(C *c, Graph *g, Node *n, Value *columns, Value *w, int64_t groups) {
+    int64_t matrix[4] = {1, groups, w->type.dim[0] / groups, -1};
+    w = MAKE("aten::reshape", arg_value(w), arg_ints(c, 4, matrix));
+    return MAKE("aten::matmul", arg_value(w), arg_value(columns));
+}
+
+static Value *with_bias(C *c, Graph *g, Node *n, Value *y, Value *bias) {
+    int64_t channels[5] = {1, -1, 1, 1, 1};
+    if (!bias)
+        return y;
+    bias = MAKE("aten::reshape", arg_value(bias), arg_ints(c, y->type.rank, channels));
+    return MAKE("aten::add.Tensor", arg_value(y), arg_value(bias));
 }
 
 static void computed_decompose(C *c, Graph *g, Node *n) {
     bool flat = node_in(n, "input")->type.rank == 3;
     Value *x = padded(c, g, n, with_height(g, n, node_in(n, "input")));
-    Value *w = with_height(g, n, node_in(n, "weight")), *bias = node_in(n, "bias");
+    Value *w = with_height(g, n, node_in(n, "weight"));
     int64_t groups = node_int(n, "groups"), batch = x->type.dim[0], out_c = w->type.dim[0];
-    int64_t depth = w->type.dim[1] * w->type.dim[2] * w->type.dim[3], zero[2] = {0, 0};
     int64_t out[4] = {batch, out_c, windows_along(n, x, w, 0), windows_along(n, x, w, 1)};
-    int64_t columns[4] = {batch, groups, depth, out[2] * out[3]};
-    int64_t matrix[4] = {1, groups, out_c / groups, depth};
-    Value *taken = MAKE("aten::im2col", arg_value(x), arg_ints(c, 2, w->type.dim + 2),
-                        *node_arg(n, "dilation"), arg_ints(c, 2, zero), *node_arg(n, "stride"));
-    taken = MAKE("aten::reshape", arg_value(taken), arg_ints(c, 4, columns));
-    w = MAKE("aten::reshape", arg_value(w), arg_ints(c, 4, matrix));
-    Value *y = MAKE("aten::matmul", arg_value(w), arg_value(taken));
-    int64_t line[3] = {batch, out_c, out[3]};
-    y = flat ? MAKE("aten::reshape", arg_value(y), arg_ints(c, 3, line))
-             : MAKE("aten::reshape", arg_value(y), arg_ints(c, 4, out));
-    if (bias) {
-        int64_t channels[4] = {1, out_c, 1, 1};
-        bias = MAKE("aten::reshape", arg_value(bias), arg_ints(c, flat ? 3 : 4, channels));
-        y = MAKE("aten::add.Tensor", arg_value(y), arg_value(bias));
+    int64_t line[3] = {batch, out_c, out[3]}, columns[4] = {batch, groups, -1, out[2] * out[3]};
+    Value *y = columns_of(c, g, n, x, w->type.dim + 2);
+    y = weighted(c, g, n, MAKE("aten::reshape", arg_value(y), arg_ints(c, 4, columns)), w, groups);
+    y = MAKE("aten::reshape", arg_value(y), arg_ints(c, flat ? 3 : 4, flat ? line : out));
+    value_replace(g, n->out[0], with_bias(c, g, n, y, node_in(n, "bias")));
+}
+
+/* A solid's windows by the planes that they begin in, each plane a sample of its own: the columns
+ * of each of their planes one behind the other. */
+static void computed3d_decompose(C *c, Graph *g, Node *n) {
+    Value *x = padded(c, g, n, node_in(n, "input")), *w = node_in(n, "weight");
+    int64_t groups = node_int(n, "groups"), batch = x->type.dim[0], stride[AXES], dilation[AXES];
+    int64_t depth = windows_along(n, x, w, 0), kernel = w->type.dim[2];
+    int64_t out[5] = {batch, depth, w->type.dim[0], windows_along(n, x, w, 1),
+                      windows_along(n, x, w, 2)};
+    int64_t planes[4] = {batch * depth, x->type.dim[1], x->type.dim[3], x->type.dim[4]};
+    int64_t taps = w->type.dim[3] * w->type.dim[4], windows = out[3] * out[4];
+    int64_t apart[6] = {planes[0], groups, w->type.dim[1], 1, taps, windows};
+    int64_t columns[4] = {planes[0], groups, w->type.dim[1] * kernel * taps, windows};
+    node_ints(n, "stride", stride, AXES);
+    node_ints(n, "dilation", dilation, AXES);
+    Value **part = NEW_ARRAY(c, Value *, kernel);
+    for (int64_t k = 0; k < kernel; k++) {
+        int64_t start = k * dilation[0], stop = start + (depth - 1) * stride[0] + 1;
+        Value *y = MAKE("aten::slice.Tensor", arg_value(x), arg_int(2), arg_int(start),
+                        arg_int(stop), arg_int(stride[0]));
+        y = MAKE("aten::transpose.int", arg_value(y), arg_int(1), arg_int(2));
+        y = MAKE("aten::reshape", arg_value(y), arg_ints(c, 4, planes));
+        y = columns_of(c, g, n, y, w->type.dim + 3);
+        part[k] = MAKE("aten::reshape", arg_value(y), arg_ints(c, 6, apart));
     }
-    value_replace(g, n->out[0], y);
+    Value *y = MAKE("aten::cat", arg_values(c, (int)kernel, part), arg_int(3));
+    y = weighted(c, g, n, MAKE("aten::reshape", arg_value(y), arg_ints(c, 4, columns)), w, groups);
+    y = MAKE("aten::reshape", arg_value(y), arg_ints(c, 5, out));
+    y = MAKE("aten::transpose.int", arg_value(y), arg_int(1), arg_int(2));
+    value_replace(g, n->out[0], with_bias(c, g, n, y, node_in(n, "bias")));
+}
+
+/* ---- over time, batch and channels ---------------------------------------------------------- */
+
+/* [taps][in_c][out_c] as [out_c][in_c][taps]. */
+static Value *time_weight(C *c, Graph *g, Node *n, Value *w) {
+    int64_t turned[3] = {2, 1, 0};
+    const int64_t *d = w->type.dim, dim[3] = {d[2], d[1], d[0]};
+    if (!w->constant || w->grid)
+        return MAKE("aten::permute", arg_value(w), arg_ints(c, 3, turned));
+    Strided picture = {
+        .rank = 3, .dim = {dim[0], dim[1], dim[2]}, .stride = {1, d[2], d[1] * d[2]}};
+    Array *a = array_new(c, w->constant->dtype, 3, dim);
+    eval_strided(a, w->constant, &picture);
+    return value_constant(g, w->name, a);
+}
+
+static void time_batch_channels_decompose(C *c, Graph *g, Node *n) {
+    int64_t inwards[3] = {1, 2, 0}, outwards[3] = {2, 0, 1}, one = 1, pad = node_int(n, "pad");
+    Value *x = node_in(n, "self"), *w = node_in(n, "weight");
+    if (x->type.rank != 3 || w->type.rank != 3) {
+        diag_error(c, DIAG_MODEL, &n->loc, "conv_tbc of input %s with weight %s: both need rank 3",
+                   shape_text(c, x->type.rank, x->type.dim),
+                   shape_text(c, w->type.rank, w->type.dim));
+        return;
+    }
+    x = MAKE("aten::permute", arg_value(x), arg_ints(c, 3, inwards));
+    Value *y = MAKE("aten::conv1d", arg_value(x), arg_value(time_weight(c, g, n, w)),
+                    arg_value(node_in(n, "bias")), arg_ints(c, 1, &one), arg_ints(c, 1, &pad));
+    value_replace(g, n->out[0], MAKE("aten::permute", arg_value(y), arg_ints(c, 3, outwards)));
 }
 
 static const Op rows[] = {
+    {.schema = "aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
+     COMPOSITE(time_batch_channels_decompose)},
     {.schema = "corten::computed_conv2d(Tensor input, Tensor weight, Tensor? bias, int[2] stride, "
                "int[4] padding, int[2] dilation, int groups) -> Tensor",
      COMPOSITE(computed_decompose)},
+    {.schema = "corten::computed_conv3d(Tensor input, Tensor weight, Tensor? bias, int[3] stride, "
+               "int[6] padding, int[3] dilation, int groups) -> Tensor",
+     COMPOSITE(computed3d_decompose)},
 };
 
 OPS_FAMILY(computed, rows);

@@ -427,11 +427,11 @@ static void conv_decompose(C *c, Graph *g, Node *n) {
         side[2 * i] = v.before[first + i];
         side[2 * i + 1] = v.after[first + i];
     }
-    bool computed = v.spatial < 3 && !w->constant;
+    bool computed = !w->constant;
     Value *added = bias && !bias->constant ? bias : NULL; /* kernels have constant ones */
     if (added)
         bias = NULL;
-    const char *row = v.spatial == 3 ? "corten::conv3d"
+    const char *row = v.spatial == 3 ? computed ? "corten::computed_conv3d" : "corten::conv3d"
                       : computed     ? "corten::computed_conv2d"
                       : v.transposed ? "corten::conv_transpose2d"
                                      : "corten::conv2d";

@@ -243,40 +243,67 @@ static PoolArgs pool_part(const PoolArgs *p, bool plane) {
     return part;
 }
 
-/* The places of the maxima of a 3-d pool, which the two halves do not tell. */
-static void places3d(C *c, Graph *g, Node *n, Value *x, const PoolArgs *p) {
-    give(g, n, 1,
-         MAKE("corten::max_pool3d_indices", arg_value(x), arg_ints(c, 3, p->kernel),
-              arg_ints(c, 3, p->stride), arg_ints(c, 3, p->padding), arg_ints(c, 3, p->dilation),
-              arg_ints(c, 3, p->out)),
-         p->batched);
+/* The places of a solid's maxima, by those of its planes and of the depth: of equal maxima the
+ * first plane counts, and in it the first place, which is the first of the solid. planes: [N, C *
+ * D, h, w], places in planes of `plane` elements; deep: [N, C, d, h * w], places in [D, h * w]. The
+ * result is shaped as deep. */
+static Value *places_of_solid(C *c, Graph *g, Node *n, Value *planes, Value *deep, int64_t plane) {
+    int64_t batch = deep->type.dim[0], channels = deep->type.dim[1], columns = deep->type.dim[3];
+    int64_t flat[3] = {batch, channels, -1};
+    Value *depth =
+        MAKE("aten::div.Tensor_mode", arg_value(deep), arg_int(columns), arg_string("floor"));
+    Value *within = MAKE(
+        "aten::gather", arg_value(MAKE("aten::reshape", arg_value(planes), arg_ints(c, 3, flat))),
+        arg_int(2), arg_value(MAKE("aten::reshape", arg_value(deep), arg_ints(c, 3, flat))));
+    within = MAKE("aten::reshape", arg_value(within), arg_ints(c, 4, deep->type.dim));
+    return MAKE("aten::add.Tensor",
+                arg_value(MAKE("aten::mul.Tensor", arg_value(depth), arg_int(plane))),
+                arg_value(within));
 }
 
-static void pool3d_decompose(C *c, Graph *g, Node *n) {
-    bool average = node_takes(n, "count_include_pad");
+static void avg3d_decompose(C *c, Graph *g, Node *n) {
     PoolArgs p;
     int64_t divisor = 0;
-    if (!pool_args(c, n, 3, &p) || (average && !avg_divisor(c, n, &divisor)))
+    if (!pool_args(c, n, 3, &p) || !avg_divisor(c, n, &divisor))
         return;
-    bool include = average && (node_bool(n, "count_include_pad") || divisor);
+    bool include = node_bool(n, "count_include_pad") || divisor;
     Value *x = batched_input(g, n, p.batched);
     int64_t channels = x->type.dim[1];
     PoolArgs plane = pool_part(&p, true), deep = pool_part(&p, false);
     int64_t taps[PLANE] = {plane.kernel[0] * plane.kernel[1], deep.kernel[0]};
     Value *y = fold_depth(c, g, n, x, true);
-    y = average ? avg_node(c, g, n, y, &plane, include, divisor ? taps[0] : 0)
-                : max_node(c, g, n, "corten::max_pool2d", y, &plane);
+    y = avg_node(c, g, n, y, &plane, include, divisor ? taps[0] : 0);
     y = unfold_depth(c, g, n, y, channels, p.in[0], p.out[1], p.out[2]);
     y = fold_depth(c, g, n, y, false);
-    y = average ? avg_node(c, g, n, y, &deep, include, divisor ? taps[1] : 0)
-                : max_node(c, g, n, "corten::max_pool2d", y, &deep);
+    y = avg_node(c, g, n, y, &deep, include, divisor ? taps[1] : 0);
     y = unfold_depth(c, g, n, y, channels, p.out[0], p.out[1], p.out[2]);
     if (divisor)
         y = MAKE("aten::mul.Tensor", arg_value(y),
                  arg_float((double)(taps[0] * taps[1]) / (double)divisor));
     give(g, n, 0, y, p.batched);
-    if (n->out_count > 1)
-        places3d(c, g, n, x, &p);
+}
+
+static void max3d_decompose(C *c, Graph *g, Node *n) {
+    PoolArgs p;
+    if (!pool_args(c, n, 3, &p))
+        return;
+    Value *x = batched_input(g, n, p.batched);
+    int64_t channels = x->type.dim[1];
+    PoolArgs plane = pool_part(&p, true), deep = pool_part(&p, false);
+    Value *planes = fold_depth(c, g, n, x, true);
+    Value *y = max_node(c, g, n, "corten::max_pool2d", planes, &plane);
+    y = unfold_depth(c, g, n, y, channels, p.in[0], p.out[1], p.out[2]);
+    Value *columns = fold_depth(c, g, n, y, false);
+    y = max_node(c, g, n, "corten::max_pool2d", columns, &deep);
+    y = unfold_depth(c, g, n, y, channels, p.out[0], p.out[1], p.out[2]);
+    give(g, n, 0, y, p.batched);
+    if (n->out_count < 2)
+        return;
+    y = places_of_solid(c, g, n, max_node(c, g, n, "corten::max_pool2d_indices", planes, &plane),
+                        max_node(c, g, n, "corten::max_pool2d_indices", columns, &deep),
+                        p.in[1] * p.in[2]);
+    y = unfold_depth(c, g, n, y, channels, p.out[0], p.out[1], p.out[2]);
+    give(g, n, 1, y, p.batched);
 }
 
 /* ---- adaptive ------------------------------------------------------------------------------- */
@@ -306,6 +333,10 @@ static bool adaptive_size(C *c, const Node *n, int spatial, int64_t *size, bool 
            pool_list(c, n, "output_size", spatial, 1, NULL, size);
 }
 
+static Value *adaptive_places(C *c, Graph *g, Node *n, Value *x, const int64_t *size) {
+    return MAKE("corten::adaptive_max_indices", arg_value(x), arg_ints(c, PLANE, size));
+}
+
 static void adaptive_decompose(C *c, Graph *g, Node *n, int spatial) {
     int64_t size[3], plane[PLANE];
     bool batched, maximum = n->out_count > 1;
@@ -315,8 +346,7 @@ static void adaptive_decompose(C *c, Graph *g, Node *n, int spatial) {
     give(g, n, 0, adaptive_node(c, g, n, x, spatial, size, maximum), batched);
     plane_list(spatial, size, 1, plane);
     if (maximum)
-        give(g, n, 1, MAKE("corten::adaptive_max_indices", arg_value(x), arg_ints(c, PLANE, plane)),
-             batched);
+        give(g, n, 1, adaptive_places(c, g, n, x, plane), batched);
 }
 
 static void adaptive1d_decompose(C *c, Graph *g, Node *n) {
@@ -329,16 +359,24 @@ static void adaptive2d_decompose(C *c, Graph *g, Node *n) {
 
 static void adaptive3d_decompose(C *c, Graph *g, Node *n) {
     int64_t size[3];
-    bool batched;
+    bool batched, maximum = n->out_count > 1;
     if (!adaptive_size(c, n, 3, size, &batched))
         return;
     Value *x = batched_input(g, n, batched);
     int64_t channels = x->type.dim[1], depth = x->type.dim[2];
-    Value *y = adaptive_node(c, g, n, fold_depth(c, g, n, x, true), 2, size + 1, false);
+    int64_t plane = x->type.dim[3] * x->type.dim[4];
+    Value *planes = fold_depth(c, g, n, x, true);
+    Value *y = adaptive_node(c, g, n, planes, 2, size + 1, maximum);
     y = unfold_depth(c, g, n, y, channels, depth, size[1], size[2]);
     int64_t deep[PLANE] = {size[0], size[1] * size[2]};
-    y = adaptive_node(c, g, n, fold_depth(c, g, n, y, false), 2, deep, false);
+    Value *columns = fold_depth(c, g, n, y, false);
+    y = adaptive_node(c, g, n, columns, 2, deep, maximum);
     give(g, n, 0, unfold_depth(c, g, n, y, channels, size[0], size[1], size[2]), batched);
+    if (!maximum)
+        return;
+    y = places_of_solid(c, g, n, adaptive_places(c, g, n, planes, size + 1),
+                        adaptive_places(c, g, n, columns, deep), plane);
+    give(g, n, 1, unfold_depth(c, g, n, y, channels, size[0], size[1], size[2]), batched);
 }
 
 /* ---- the internal rows ----------------------------------------------------------------------- */
@@ -482,50 +520,6 @@ static void adaptive_eval(C *c, Node *n) {
 
 static void adaptive_indices_eval(C *c, Node *n) {
     pool_run(c, n, POOL_INDEX, true, false);
-}
-
-static void indices3d_shape(C *c, Node *n) {
-    (void)c;
-    int64_t dim[5] = {node_in(n, "input")->type.dim[0], node_in(n, "input")->type.dim[1]};
-    node_ints_spread(n, "output_size", dim + 2, 3);
-    node_set_type(n, 0, DT_I64, 5, dim);
-}
-
-/* The first maximum of one window of a solid, as its place within the solid. */
-static int64_t solid_max(const float *x, const int64_t in[3], const int64_t start[3],
-                         const int64_t kernel[3], const int64_t step[3]) {
-    int64_t best = -1;
-    for (int64_t d = 0; d < kernel[0]; d++)
-        for (int64_t h = 0; h < kernel[1]; h++)
-            for (int64_t w = 0; w < kernel[2]; w++) {
-                int64_t z = start[0] + d * step[0], y = start[1] + h * step[1];
-                int64_t v = start[2] + w * step[2], at = (z * in[1] + y) * in[2] + v;
-                bool inside = z >= 0 && y >= 0 && v >= 0 && z < in[0] && y < in[1] && v < in[2];
-                if (inside && (best < 0 || x[at] > x[best] || isnan(x[at])))
-                    best = at;
-            }
-    return best;
-}
-
-static void indices3d_eval(C *c, Node *n) {
-    const int64_t *dim = node_in(n, "input")->type.dim, *in = dim + 2;
-    int64_t kernel[3], stride[3], padding[3], step[3], out[3], at[3], k = 0;
-    node_ints_spread(n, "kernel_size", kernel, 3);
-    node_ints_spread(n, "stride", stride, 3);
-    node_ints_spread(n, "padding", padding, 3);
-    node_ints_spread(n, "dilation", step, 3);
-    node_ints_spread(n, "output_size", out, 3);
-    const float *x = eval_in(c, n, "input")->data;
-    int64_t *y = eval_out(c, n, 0)->data;
-    for (int64_t b = 0; b < dim[0] * dim[1]; b++, x += in[0] * in[1] * in[2])
-        for (at[0] = 0; at[0] < out[0]; at[0]++)
-            for (at[1] = 0; at[1] < out[1]; at[1]++)
-                for (at[2] = 0; at[2] < out[2]; at[2]++) {
-                    int64_t start[3];
-                    for (int i = 0; i < 3; i++)
-                        start[i] = at[i] * stride[i] - padding[i];
-                    y[k++] = solid_max(x, in, start, kernel, step);
-                }
 }
 
 /* ---- lowering ------------------------------------------------------------------------------- */
@@ -731,10 +725,10 @@ static const Op rows[] = {
      COMPOSITE(max2d_decompose)},
     {.schema = "aten::max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] "
                "padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor",
-     COMPOSITE(pool3d_decompose)},
+     COMPOSITE(max3d_decompose)},
     {.schema = "aten::max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], "
                "int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-     COMPOSITE(pool3d_decompose)},
+     COMPOSITE(max3d_decompose)},
     {.schema = "aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] "
                "padding=[0], bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
      COMPOSITE(avg1d_decompose)},
@@ -745,7 +739,7 @@ static const Op rows[] = {
     {.schema = "aten::avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] "
                "padding=0, bool ceil_mode=False, bool count_include_pad=True, int? "
                "divisor_override=None) -> Tensor",
-     COMPOSITE(pool3d_decompose)},
+     COMPOSITE(avg3d_decompose)},
     {.schema = "aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor",
      COMPOSITE(adaptive1d_decompose)},
     {.schema = "aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
@@ -760,6 +754,8 @@ static const Op rows[] = {
      COMPOSITE(adaptive1d_decompose)},
     {.schema = "aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
      COMPOSITE(adaptive2d_decompose)},
+    {.schema = "aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
+     COMPOSITE(adaptive3d_decompose)},
     /* Padding is top, bottom, left, right; one spatial dim has a height of one. */
     {.schema = "corten::max_pool2d(Tensor input, int[2] kernel_size, int[2] stride, int[4] "
                "padding, int[2] dilation) -> Tensor",
@@ -801,12 +797,6 @@ static const Op rows[] = {
      .quant = {.in = {Q_ACT}, .out = {Q_RAW}},
      .lower = adaptive_indices_lower,
      .lower_float = adaptive_indices_lower_float},
-    {.schema = "corten::max_pool3d_indices(Tensor input, int[3] kernel_size, int[3] stride, int[3] "
-               "padding, int[3] dilation, int[3] output_size) -> Tensor",
-     .shape = indices3d_shape,
-     .eval = indices3d_eval,
-     .quant = {.in = {Q_ACT}, .out = {Q_RAW}},
-     .no_integer_form = "the places of maxima of a 3-d pool have no kernel"},
 };
 
 OPS_FAMILY(pool, rows);

@@ -260,7 +260,7 @@ static void grid_sampler_shape(C *c, Node *n) {
         return;
     }
     if (node_int(n, "interpolation_mode") > SAMPLE_NEAREST)
-        movement_refuse(c, n, "interpolation_mode %lld (bicubic)",
+        movement_refuse(c, n, "interpolation_mode=%lld (bicubic)",
                         (long long)node_int(n, "interpolation_mode"));
     int64_t dim[] = {x->dim[0], x->dim[1], grid->dim[1], grid->dim[2]};
     node_set_type(n, 0, x->dtype, 4, dim);
@@ -320,32 +320,48 @@ static void grid_sampler_eval(C *c, Node *n) {
     }
 }
 
-/* theta times the places of the output's elements: [N, H * W, 3] x [N, 3, 2]. */
+enum { MOST_PLACES = 1 << 28 };
+
+/* theta times the places of the output's elements: [N, H * W, 3] x [N, 3, 2], or of solids [N, D *
+ * H * W, 4] x [N, 4, 3]. A place is x, y, perhaps z, and 1. */
 static void affine_grid_decompose(C *c, Graph *g, Node *n) {
     Value *theta = node_in(n, "theta");
-    int64_t size[4];
-    if (node_ints(n, "size", size, 4) != 4 || theta->type.rank != 3 ||
-        theta->type.dim[0] != size[0] || theta->type.dim[1] != 2 || theta->type.dim[2] != 3) {
-        movement_refuse(c, n, "theta %s: only grids of planes, [N, 2, 3], are known",
-                        shape_text(c, theta->type.rank, theta->type.dim));
+    int64_t size[5], out[5], dim[2] = {1, 0};
+    bool align = node_bool(n, "align_corners");
+    int rank = node_ints(n, "size", size, 5), spatial = rank - 2;
+    const int64_t *t = theta->type.dim;
+    if (spatial < 2 || theta->type.rank != 3 || t[0] != size[0] || t[1] != spatial ||
+        t[2] != spatial + 1) {
+        movement_refuse(c, n, "theta %s for size %s", shape_text(c, theta->type.rank, t),
+                        shape_text(c, rank, size));
         return;
     }
-    int64_t dim[2] = {size[2] * size[3], 3}, out[4] = {size[0], size[2], size[3], 2};
-    Array *place = array_new(c, DT_F32, 2, dim);
-    for (int64_t i = 0; i < dim[0]; i++)
-        for (int k = 0; k < 3; k++) {
-            int64_t extent = k == 0 ? size[3] : size[2], at = k == 0 ? i % size[3] : i / size[3];
-            double steps = (double)(node_bool(n, "align_corners") ? extent - 1 : extent);
-            double first = node_bool(n, "align_corners") ? -1 : -1 + 1 / steps;
-            array_set(place, i * 3 + k,
-                      k == 2      ? 1
-                      : steps > 0 ? first + 2 / steps * (double)at
-                                  : 0);
+    for (int d = 0; d < spatial; d++) {
+        if (size[2 + d] < 1 || size[2 + d] > MOST_PLACES / dim[0]) {
+            movement_refuse(c, n, "size %s", shape_text(c, rank, size));
+            return;
         }
+        dim[0] *= out[1 + d] = size[2 + d];
+    }
+    out[0] = size[0];
+    out[1 + spatial] = spatial;
+    dim[1] = spatial + 1;
+    Array *place = array_new(c, DT_F32, 2, dim);
+    for (int64_t i = 0; i < dim[0]; i++) {
+        int64_t rest = i;
+        for (int k = 0; k < spatial; rest /= size[rank - 1 - k], k++) {
+            int64_t extent = size[rank - 1 - k];
+            double steps = (double)(align ? extent - 1 : extent);
+            double first = align ? -1 : -1 + 1 / steps;
+            double at = steps > 0 ? first + 2 / steps * (double)(rest % extent) : 0;
+            array_set(place, i * dim[1] + k, at);
+        }
+        array_set(place, i * dim[1] + spatial, 1);
+    }
     Value *turned = MAKE("aten::transpose.int", arg_value(theta), arg_int(1), arg_int(2));
     Value *y =
         MAKE("aten::matmul", arg_value(value_constant(g, "places", place)), arg_value(turned));
-    value_replace(g, n->out[0], MAKE("aten::view", arg_value(y), arg_ints(c, 4, out)));
+    value_replace(g, n->out[0], MAKE("aten::view", arg_value(y), arg_ints(c, rank, out)));
 }
 
 /* ---- in float -------------------------------------------------------------------------------- */
