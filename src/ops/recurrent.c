@@ -12,7 +12,7 @@ typedef enum { LSTM, GRU, RNN } Kind;
 static const int gate_count[] = {4, 3, 1};
 
 static bool refuse(C *c, const Node *n, const char *what) {
-    diag_error(c, DIAG_MODEL, &n->loc, "%s: %s", strchr(op_schema(n->op)->name, ':') + 2, what);
+    diag_error(c, DIAG_MODEL, &n->loc, "%s: %s", node_operator(n), what);
     return false;
 }
 
@@ -245,13 +245,14 @@ static void common_fields(C *c, Call *call, const Node *n, const Layer *l, CtnRn
     call->macs = l->steps * l->batches * l->gates * (l->in_size + l->size);
 }
 
+/* Layers of other weights were made as steps; a text may hold one all the same. */
 static bool layer_ready(C *c, const Node *n, Layer *l) {
     const Value *bias = node_in(n, "bias");
     if (!layer_read(c, n, l))
         return false;
-    if (!node_in(n, "w_ih")->constant || !node_in(n, "w_hh")->constant || (bias && !bias->constant))
-        return refuse(c, n, "weights that are computed at run time have no integer form");
-    return true;
+    return (node_in(n, "w_ih")->constant && node_in(n, "w_hh")->constant &&
+            (!bias || bias->constant)) ||
+           refuse(c, n, "weights that are computed at run time have no integer form");
 }
 
 static void lstm_lower(C *c, Graph *g, Node *n) {
@@ -304,16 +305,54 @@ static bool all_zero(const Value *v) {
     return true;
 }
 
-/* One layer in one direction. h0 and c0 may be NULL; parameter: w_ih, w_hh and perhaps two biases.
- */
+typedef struct { /* of one layer in one direction; absent ones are NULL */
+    Value *w_ih, *w_hh, *b_ih, *b_hh, *w_hr;
+} Parameters;
+
+/* The kernels have constant weights and states as long as a gate. */
+static bool has_kernel(const Parameters *p) {
+    const Value *all[] = {p->w_ih, p->w_hh, p->b_ih, p->b_hh};
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        if (all[i] && (!all[i]->constant || all[i]->grid))
+            return false;
+    return !p->w_hr;
+}
+
+static Arg value_or_none(Value *v) {
+    return v ? arg_value(v) : arg_none();
+}
+
+/* One layer in one direction, step by step. */
+static Node *steps_node(Graph *g, Node *n, Kind kind, Value *x, Value *h0, Value *c0,
+                        const Parameters *p, bool reverse, bool relu) {
+    Arg h = value_or_none(h0), in = arg_value(x), back = arg_bool(reverse);
+    Arg w = arg_value(p->w_ih), u = arg_value(p->w_hh);
+    Arg b_ih = value_or_none(p->b_ih), b_hh = value_or_none(p->b_hh);
+    switch (kind) {
+    case LSTM:
+        return node_new(
+            g, n, "corten::lstm_steps",
+            ARGS(in, h, value_or_none(c0), w, u, b_ih, b_hh, value_or_none(p->w_hr), back));
+    case GRU:
+        return node_new(g, n, "corten::gru_steps", ARGS(in, h, w, u, b_ih, b_hh, back));
+    default:
+        return node_new(g, n, "corten::rnn_steps",
+                        ARGS(in, h, w, u, b_ih, b_hh, back, arg_bool(relu)));
+    }
+}
+
+/* One layer in one direction. h0 and c0 may be NULL. */
 static Node *layer_node(C *c, Graph *g, Node *n, Kind kind, Value *x, Value *h0, Value *c0,
-                        Value *const *parameter, bool biases, bool reverse) {
-    Arg h = h0 ? arg_value(h0) : arg_none(), cell = c0 ? arg_value(c0) : arg_none();
-    Arg w = arg_value(parameter[0]), u = arg_value(parameter[1]);
-    Arg bias = arg_none(), back = arg_bool(reverse), in = arg_value(x);
-    if (biases)
-        bias = arg_value(MAKE("aten::stack", arg_values(c, 2, parameter + 2), arg_int(0)));
+                        const Parameters *p, bool reverse) {
     bool relu = strstr(op_schema(n->op)->name, "relu") != NULL;
+    if (!has_kernel(p))
+        return steps_node(g, n, kind, x, h0, c0, p, reverse, relu);
+    Arg h = value_or_none(h0), cell = value_or_none(c0);
+    Arg w = arg_value(p->w_ih), u = arg_value(p->w_hh);
+    Arg bias = arg_none(), back = arg_bool(reverse), in = arg_value(x);
+    Value *both[2] = {p->b_ih, p->b_hh};
+    if (p->b_ih)
+        bias = arg_value(MAKE("aten::stack", arg_values(c, 2, both), arg_int(0)));
     switch (kind) {
     case LSTM:
         return node_new(g, n, "corten::lstm", ARGS(in, h, cell, w, u, bias, back));
@@ -335,7 +374,7 @@ static Value *joined(C *c, Graph *g, Node *n, int count, Value **v, int dim) {
 typedef struct {
     Kind kind;
     int layers, directions, each; /* parameters of one layer and direction */
-    bool biases;
+    bool biases, projects;
     Value *x, *h0, *c0;
     Value *parameter[PARAMETERS_MOST];
     Value *h[PARAMETERS_MOST], *c[PARAMETERS_MOST]; /* last states, [1][batches][size] */
@@ -368,13 +407,20 @@ static bool stack_read(C *c, const Node *n, Stack *s) {
     if (layers < 1 || layers * s->directions * s->each > PARAMETERS_MOST)
         return refuse(c, n, "num_layers is out of range");
     s->layers = (int)layers;
-    if (count == s->layers * s->directions * (s->each + 1)) /* the last one of each projects */
-        return refuse(c, n,
-                      c_format(c, "proj_size=%lld has no integer form",
-                               (long long)s->parameter[s->each]->type.dim[0]));
+    s->projects = s->kind == LSTM && count == s->layers * s->directions * (s->each + 1);
+    s->each += s->projects; /* the last one of each */
     if (count != s->layers * s->directions * s->each || s->x->type.rank != 3)
         return refuse(c, n, "parameters or input do not fit the layers");
     return stack_states(c, n, s);
+}
+
+static Parameters stack_parameters(const Stack *s, int at) {
+    Value *const *p = s->parameter + (ptrdiff_t)at * s->each;
+    return (Parameters){.w_ih = p[0],
+                        .w_hh = p[1],
+                        .b_ih = s->biases ? p[2] : NULL,
+                        .b_hh = s->biases ? p[3] : NULL,
+                        .w_hr = s->projects ? p[s->each - 1] : NULL};
 }
 
 /* All directions of layer k: their outputs side by side. */
@@ -383,9 +429,9 @@ static Value *stack_layer(C *c, Graph *g, Node *n, Stack *s, int k, Value *x) {
     int64_t steps = x->type.dim[0];
     for (int d = 0; d < s->directions; d++) {
         int at = k * s->directions + d;
+        Parameters p = stack_parameters(s, at);
         Node *layer = layer_node(c, g, n, s->kind, x, s->h0 ? pick(g, n, s->h0, at) : NULL,
-                                 s->c0 ? pick(g, n, s->c0, at) : NULL,
-                                 s->parameter + (ptrdiff_t)at * s->each, s->biases, d == 1);
+                                 s->c0 ? pick(g, n, s->c0, at) : NULL, &p, d == 1);
         out[d] = layer->out[0];
         Value *last = pick(g, n, out[d], d == 1 ? 0 : steps - 1);
         s->h[at] = MAKE("aten::unsqueeze", arg_value(last), arg_int(0));
@@ -424,13 +470,13 @@ static void stack_decompose(C *c, Graph *g, Node *n) {
 static void cell_decompose(C *c, Graph *g, Node *n) {
     Kind kind = kind_of(n);
     Value *hx[2] = {NULL, NULL}, *x = node_in(n, "input");
-    Value *parameter[4] = {node_in(n, "w_ih"), node_in(n, "w_hh"), node_in(n, "b_ih"),
-                           node_in(n, "b_hh")};
+    Parameters p = {node_in(n, "w_ih"), node_in(n, "w_hh"), node_in(n, "b_ih"), node_in(n, "b_hh"),
+                    NULL};
     if (kind == LSTM)
         node_values(n, "hx", hx, 2);
     else
         hx[0] = node_in(n, "hx");
-    if (x->type.rank != 2 || (parameter[2] == NULL) != (parameter[3] == NULL)) {
+    if (x->type.rank != 2 || (p.b_ih == NULL) != (p.b_hh == NULL)) {
         refuse(c, n, "needs an input of rank 2, and both biases or none");
         return;
     }
@@ -438,8 +484,7 @@ static void cell_decompose(C *c, Graph *g, Node *n) {
         if (hx[k] && all_zero(hx[k]))
             hx[k] = NULL;
     x = MAKE("aten::unsqueeze", arg_value(x), arg_int(0));
-    Node *layer =
-        layer_node(c, g, n, kind, x, hx[0], hx[1], parameter, parameter[2] != NULL, false);
+    Node *layer = layer_node(c, g, n, kind, x, hx[0], hx[1], &p, false);
     value_replace(g, n->out[0], MAKE("aten::squeeze.dim", arg_value(layer->out[0]), arg_int(0)));
     if (kind == LSTM)
         value_replace(g, n->out[1], layer->out[1]);
