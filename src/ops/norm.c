@@ -15,7 +15,7 @@ typedef struct {
 } BatchNorm;
 
 static bool refuse(C *c, const Node *n, const char *what) {
-    diag_error(c, DIAG_MODEL, &n->loc, "%s: %s", op_schema(n->op)->name + 6, what);
+    diag_error(c, DIAG_MODEL, &n->loc, "%s: %s", node_operator(n), what);
     return false;
 }
 
@@ -33,8 +33,6 @@ static bool batch_norm_read(C *c, const Node *n, BatchNorm *b) {
     if (b->x->type.rank < 2 || !dtype_is_float(b->x->type.dtype))
         return refuse(c, n, "needs a float input of rank 2 or more");
     b->channels = b->x->type.dim[1];
-    if (node_takes(n, "training") && node_bool(n, "training"))
-        return refuse(c, n, "training=True (call model.eval() before the export)");
     if (!b->mean || !b->var)
         return refuse(c, n, "has no running statistics");
     if (!is_vector(b->weight, b->channels) || !is_vector(b->bias, b->channels) ||
@@ -94,6 +92,90 @@ static Value *batch_norm_apart(C *c, Graph *g, Node *n, const BatchNorm *b) {
     return y;
 }
 
+/* Mean and 1 / sqrt(variance + eps) over dims, kept as ones: further outputs that few read. */
+static void statistics(C *c, Graph *g, Node *n, Value *x, int count, const int64_t *dim, double eps,
+                       Value **mean, Value **factor) {
+    *mean = MAKE("aten::mean.dim", arg_value(x), arg_ints(c, count, dim), arg_bool(true));
+    Value *var = MAKE("aten::var.correction", arg_value(x), arg_ints(c, count, dim), arg_int(0),
+                      arg_bool(true));
+    *factor =
+        MAKE("aten::rsqrt", arg_value(MAKE("aten::add.Tensor", arg_value(var), arg_float(eps))));
+}
+
+static Arg optional_arg(const Node *n, const char *name) {
+    return node_takes(n, name) && node_in(n, name) ? arg_value(node_in(n, name)) : arg_none();
+}
+
+/* y * weight + bias, operator by operator: for parameters that are computed at run time. Absent
+ * ones are NULL. */
+static Value *scaled_apart(Graph *g, Node *n, Value *y, Value *weight, Value *bias) {
+    if (weight)
+        y = MAKE("aten::mul.Tensor", arg_value(y), arg_value(weight));
+    return bias ? MAKE("aten::add.Tensor", arg_value(y), arg_value(bias)) : y;
+}
+
+/* x normalized over groups of channels. */
+static Value *group_norm_node(C *c, Graph *g, Node *n, Value *x, int64_t groups, double eps) {
+    Value *weight = node_in(n, "weight"), *bias = node_in(n, "bias");
+    bool apart = !is_number(weight) || !is_number(bias);
+    Value *y =
+        MAKE("corten::group_norm", arg_value(x), apart ? arg_none() : optional_arg(n, "weight"),
+             apart ? arg_none() : optional_arg(n, "bias"), arg_int(groups), arg_float(eps));
+    if (!apart)
+        return y;
+    int rank = x->type.rank;
+    return scaled_apart(g, n, y, weight ? spread(c, g, n, weight, rank) : NULL,
+                        bias ? spread(c, g, n, bias, rank) : NULL);
+}
+
+static bool groups_fit(C *c, const Node *n, int64_t groups) {
+    const Type *x = &node_in(n, "input")->type;
+    bool fits = x->rank >= 2 && groups >= 1 && x->dim[1] % groups == 0 && type_count(x) > 0 &&
+                dtype_is_float(x->dtype) && is_vector(node_in(n, "weight"), x->dim[1]) &&
+                is_vector(node_in(n, "bias"), x->dim[1]);
+    return fits || refuse(c, n, "groups do not fit the channels of input or parameters");
+}
+
+/* Each channel over the batch and all places: a group norm of one sample, in which the batch stands
+ * behind the channels. */
+static void batch_statistics_decompose(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "input");
+    double eps = node_double(n, node_takes(n, "epsilon") ? "epsilon" : "eps");
+    if (x->type.rank < 2 || x->type.rank >= MAX_RANK) {
+        refuse(c, n, "needs a float input of rank 2 or more");
+        return;
+    }
+    int64_t channels = x->type.dim[1], dim[MAX_RANK];
+    if (!groups_fit(c, n, channels))
+        return;
+    Value *y = MAKE("aten::transpose.int", arg_value(x), arg_int(0), arg_int(1));
+    y = MAKE("aten::unsqueeze", arg_value(y), arg_int(0));
+    y = group_norm_node(c, g, n, y, channels, eps);
+    y = MAKE("aten::squeeze.dim", arg_value(y), arg_int(0));
+    value_replace(g, n->out[0], MAKE("aten::transpose.int", arg_value(y), arg_int(0), arg_int(1)));
+    if (n->out_count < 3)
+        return;
+    int count = 0;
+    for (int k = 0; k < x->type.rank; k++)
+        if (k != 1)
+            dim[count++] = k;
+    Value *mean, *factor;
+    statistics(c, g, n, x, count, dim, eps, &mean, &factor);
+    value_replace(g, n->out[1], MAKE("aten::reshape", arg_value(mean), arg_ints(c, 1, &channels)));
+    value_replace(g, n->out[2],
+                  MAKE("aten::reshape", arg_value(factor), arg_ints(c, 1, &channels)));
+}
+
+/* training=True: the batch's own statistics. Those of BatchNorm(track_running_stats=False) are
+ * taken at inference too; a model in training would also write its running ones. */
+static bool takes_batch_statistics(C *c, const Node *n, bool *refused) {
+    bool training = node_takes(n, "training") && node_bool(n, "training");
+    *refused = training && node_takes(n, "running_mean") && node_in(n, "running_mean");
+    if (*refused)
+        refuse(c, n, "training=True (call model.eval() before the export)");
+    return training;
+}
+
 /* Outputs beside the first are empty at inference. */
 static void empty_outputs(C *c, Graph *g, Node *n) {
     int64_t none = 0;
@@ -103,13 +185,24 @@ static void empty_outputs(C *c, Graph *g, Node *n) {
 
 static void batch_norm_decompose(C *c, Graph *g, Node *n) {
     BatchNorm b;
-    if (!batch_norm_read(c, n, &b))
+    bool refused, own = takes_batch_statistics(c, n, &refused);
+    if (own && !refused)
+        batch_statistics_decompose(c, g, n);
+    if (own || !batch_norm_read(c, n, &b))
         return;
     bool constant =
         is_number(b.weight) && is_number(b.bias) && is_number(b.mean) && is_number(b.var);
     value_replace(g, n->out[0],
                   constant ? scale_channels(c, g, n, &b) : batch_norm_apart(c, g, n, &b));
     empty_outputs(c, g, n);
+}
+
+/* As batch and instance norms of the batch's own statistics are exported when taken apart. */
+static void no_stats_decompose(C *c, Graph *g, Node *n) {
+    if (node_bool(n, "training"))
+        batch_statistics_decompose(c, g, n);
+    else
+        refuse(c, n, "training=False without running statistics");
 }
 
 /* ---- layer, RMS, group, instance norm ---------------------------------------------------------
@@ -325,16 +418,6 @@ static void norm_lower_float(C *c, Graph *g, Node *n) {
 
 /* ---- ATen's rows ---------------------------------------------------------------------------- */
 
-/* Mean and 1 / sqrt(variance + eps) over dims, kept as ones: further outputs that few read. */
-static void statistics(C *c, Graph *g, Node *n, Value *x, int count, const int64_t *dim, double eps,
-                       Value **mean, Value **factor) {
-    *mean = MAKE("aten::mean.dim", arg_value(x), arg_ints(c, count, dim), arg_bool(true));
-    Value *var = MAKE("aten::var.correction", arg_value(x), arg_ints(c, count, dim), arg_int(0),
-                      arg_bool(true));
-    *factor =
-        MAKE("aten::rsqrt", arg_value(MAKE("aten::add.Tensor", arg_value(var), arg_float(eps))));
-}
-
 static bool normalized_fits(C *c, const Node *n, int *rank) {
     const Type *x = &node_in(n, "input")->type;
     int64_t dim[MAX_RANK];
@@ -350,10 +433,6 @@ static bool normalized_fits(C *c, const Node *n, int *rank) {
     return fits || refuse(c, n, "normalized_shape does not fit input or parameters");
 }
 
-static Arg optional_arg(const Node *n, const char *name) {
-    return node_takes(n, name) && node_in(n, name) ? arg_value(node_in(n, name)) : arg_none();
-}
-
 static void layer_norm_decompose(C *c, Graph *g, Node *n) {
     Value *x = node_in(n, "input");
     int rank;
@@ -361,9 +440,13 @@ static void layer_norm_decompose(C *c, Graph *g, Node *n) {
         return;
     bool centered = strstr(op_schema(n->op)->name, "rms_norm") == NULL;
     double eps = node_has(n, "eps") ? node_double(n, "eps") : 1.1920928955078125e-07;
-    value_replace(g, n->out[0],
-                  MAKE("corten::layer_norm", arg_value(x), optional_arg(n, "weight"),
-                       optional_arg(n, "bias"), arg_int(rank), arg_float(eps), arg_bool(centered)));
+    Value *weight = node_in(n, "weight"), *bias = node_takes(n, "bias") ? node_in(n, "bias") : NULL;
+    bool apart = !is_number(weight) || !is_number(bias);
+    Value *y =
+        MAKE("corten::layer_norm", arg_value(x), apart ? arg_none() : optional_arg(n, "weight"),
+             apart ? arg_none() : optional_arg(n, "bias"), arg_int(rank), arg_float(eps),
+             arg_bool(centered));
+    value_replace(g, n->out[0], apart ? scaled_apart(g, n, y, weight, bias) : y);
     if (n->out_count < 3)
         return;
     int64_t dim[MAX_RANK];
@@ -375,23 +458,13 @@ static void layer_norm_decompose(C *c, Graph *g, Node *n) {
     value_replace(g, n->out[2], factor);
 }
 
-static bool groups_fit(C *c, const Node *n, int64_t groups) {
-    const Type *x = &node_in(n, "input")->type;
-    bool fits = x->rank >= 2 && groups >= 1 && x->dim[1] % groups == 0 && type_count(x) > 0 &&
-                dtype_is_float(x->dtype) && is_vector(node_in(n, "weight"), x->dim[1]) &&
-                is_vector(node_in(n, "bias"), x->dim[1]);
-    return fits || refuse(c, n, "groups do not fit the channels of input or parameters");
-}
-
 static void group_norm_decompose(C *c, Graph *g, Node *n) {
     int64_t groups = node_int(n, node_takes(n, "group") ? "group" : "num_groups");
     Value *x = node_in(n, "input");
     if (!groups_fit(c, n, groups))
         return;
     double eps = node_double(n, "eps");
-    value_replace(g, n->out[0],
-                  MAKE("corten::group_norm", arg_value(x), optional_arg(n, "weight"),
-                       optional_arg(n, "bias"), arg_int(groups), arg_float(eps)));
+    value_replace(g, n->out[0], group_norm_node(c, g, n, x, groups, eps));
     if (n->out_count < 3)
         return;
     int64_t shape[3] = {x->type.dim[0], groups, -1}, last = 2;
@@ -413,9 +486,7 @@ static void instance_norm_decompose(C *c, Graph *g, Node *n) {
     }
     if (groups_fit(c, n, x->type.dim[1]))
         value_replace(g, n->out[0],
-                      MAKE("corten::group_norm", arg_value(x), optional_arg(n, "weight"),
-                           optional_arg(n, "bias"), arg_int(x->type.dim[1]),
-                           arg_float(node_double(n, "eps"))));
+                      group_norm_node(c, g, n, x, x->type.dim[1], node_double(n, "eps")));
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -434,6 +505,10 @@ static const Op rows[] = {
                "bias, Tensor running_mean, Tensor running_var, float momentum, float eps) -> "
                "(Tensor, Tensor, Tensor)",
      COMPOSITE(batch_norm_decompose)},
+    {.schema =
+         "aten::_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, "
+         "bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+     COMPOSITE(no_stats_decompose)},
     {.schema = "aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? "
                "running_mean, Tensor? running_var, bool training, float momentum, float eps) -> "
                "(Tensor, Tensor, Tensor)",
