@@ -26,7 +26,9 @@ static bool attention_read(C *c, const Node *n, Attention *a) {
     a->sources = k->dim[k->rank - 2];
     a->width = q->dim[q->rank - 1];
     if (node_double(n, "dropout_p") != 0)
-        return refuse(c, n, "dropout_p is not 0 (call model.eval() before the export)");
+        return refuse(c, n,
+                      c_format(c, "dropout_p=%g is random: export with dropout_p=0",
+                               node_double(n, "dropout_p")));
     if (!node_takes(n, "enable_gqa") || !node_bool(n, "enable_gqa"))
         return true;
     int64_t heads = q->rank == 4 ? q->dim[1] : 0, shared = k->rank == 4 ? k->dim[1] : 0;
@@ -65,7 +67,7 @@ static Value *attention_weights(C *c, Graph *g, Node *n, const Attention *a, Val
     if (node_bool(n, "is_causal"))
         mask = causal_mask(c, g, a);
     if (mask && mask->type.dtype != DT_BOOL) {
-        Value *bytes = hiding_mask(c, g, mask);
+        Value *bytes = hiding_mask(c, g, n, mask);
         hides = bytes != NULL;
         if (!bytes) { /* a bias of the scores */
             if (scale != 1)

@@ -52,6 +52,12 @@ static void like_shape(C *c, Node *n) {
     create_type(c, n, dtype_or(n, t->dtype), t->rank, t->dim);
 }
 
+/* There are no complex numbers. */
+static void isreal_shape(C *c, Node *n) {
+    const Type *t = &node_in(n, "self")->type;
+    create_type(c, n, DT_BOOL, t->rank, t->dim);
+}
+
 static void scalar_shape(C *c, Node *n) {
     create_type(c, n, dtype_or(n, DT_F32), 0, NULL);
 }
@@ -70,25 +76,6 @@ static void full_eval(C *c, Node *n) {
 
 static void scalar_eval(C *c, Node *n) {
     fill_all(eval_out(c, n, 0), node_double(n, "s"));
-}
-
-/* What takes its shape from a tensor is a full of that shape, and no longer reads the tensor. */
-static void full_of(C *c, Graph *g, Node *n, Arg value) {
-    const Type *t = &n->out[0]->type;
-    value_replace(g, n->out[0],
-                  MAKE("aten::full", arg_ints(c, t->rank, t->dim), value, arg_dtype(t->dtype)));
-}
-
-static void zero_decompose(C *c, Graph *g, Node *n) {
-    full_of(c, g, n, arg_int(0));
-}
-
-static void one_decompose(C *c, Graph *g, Node *n) {
-    full_of(c, g, n, arg_int(1));
-}
-
-static void full_decompose(C *c, Graph *g, Node *n) {
-    full_of(c, g, n, *node_arg(n, "fill_value"));
 }
 
 /* ---- sequences ------------------------------------------------------------------------------ */
@@ -306,12 +293,6 @@ static void triangle_indices_eval(C *c, Node *n) {
         .no_integer_form = "it depends on numbers that are not constant"                           \
     }
 
-#define CREATES_LIKE(text, of_shape, of_eval, of_decompose)                                        \
-    {                                                                                              \
-        .schema = text, .traits = OP_CREATES, .shape = of_shape, .eval = of_eval,                  \
-        .decompose = of_decompose                                                                  \
-    }
-
 static const Op rows[] = {
     CREATES("aten::zeros(SymInt[] size, *, ScalarType? dtype=None, " OPTIONS ") -> Tensor",
             sized_shape, zero_eval),
@@ -330,34 +311,34 @@ static const Op rows[] = {
     CREATES("aten::empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? "
             "dtype=None, " OPTIONS ") -> Tensor",
             sized_shape, zero_eval),
-    CREATES_LIKE("aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, "
-                 "ScalarType? dtype=None, " OPTIONS ") -> Tensor",
-                 new_shape, zero_eval, zero_decompose),
-    CREATES_LIKE("aten::zeros_like(Tensor self, *, ScalarType? dtype=None, " OPTIONS
-                 ", MemoryFormat? memory_format=None) -> Tensor",
-                 like_shape, zero_eval, zero_decompose),
-    CREATES_LIKE("aten::ones_like(Tensor self, *, ScalarType? dtype=None, " OPTIONS
-                 ", MemoryFormat? memory_format=None) -> Tensor",
-                 like_shape, one_eval, one_decompose),
-    CREATES_LIKE(
-        "aten::full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, " OPTIONS
-        ", MemoryFormat? memory_format=None) -> Tensor",
-        like_shape, full_eval, full_decompose),
-    CREATES_LIKE("aten::empty_like(Tensor self, *, ScalarType? dtype=None, " OPTIONS
-                 ", MemoryFormat? memory_format=None) -> Tensor",
-                 like_shape, zero_eval, zero_decompose),
-    CREATES_LIKE("aten::new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, " OPTIONS
-                 ") -> Tensor",
-                 new_shape, zero_eval, zero_decompose),
-    CREATES_LIKE("aten::new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, " OPTIONS
-                 ") -> Tensor",
-                 new_shape, one_eval, one_decompose),
-    CREATES_LIKE("aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? "
-                 "dtype=None, " OPTIONS ") -> Tensor",
-                 new_shape, full_eval, full_decompose),
-    CREATES_LIKE("aten::new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, " OPTIONS
-                 ") -> Tensor",
-                 new_shape, zero_eval, zero_decompose),
+    CREATES("aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, "
+            "ScalarType? dtype=None, " OPTIONS ") -> Tensor",
+            new_shape, zero_eval),
+    CREATES("aten::zeros_like(Tensor self, *, ScalarType? dtype=None, " OPTIONS
+            ", MemoryFormat? memory_format=None) -> Tensor",
+            like_shape, zero_eval),
+    CREATES("aten::ones_like(Tensor self, *, ScalarType? dtype=None, " OPTIONS
+            ", MemoryFormat? memory_format=None) -> Tensor",
+            like_shape, one_eval),
+    CREATES("aten::isreal(Tensor self) -> Tensor", isreal_shape, one_eval),
+    CREATES("aten::full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, " OPTIONS
+            ", MemoryFormat? memory_format=None) -> Tensor",
+            like_shape, full_eval),
+    CREATES("aten::empty_like(Tensor self, *, ScalarType? dtype=None, " OPTIONS
+            ", MemoryFormat? memory_format=None) -> Tensor",
+            like_shape, zero_eval),
+    CREATES("aten::new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, " OPTIONS
+            ") -> Tensor",
+            new_shape, zero_eval),
+    CREATES("aten::new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, " OPTIONS
+            ") -> Tensor",
+            new_shape, one_eval),
+    CREATES("aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? "
+            "dtype=None, " OPTIONS ") -> Tensor",
+            new_shape, full_eval),
+    CREATES("aten::new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, " OPTIONS
+            ") -> Tensor",
+            new_shape, zero_eval),
     CREATES("aten::scalar_tensor(Scalar s, *, ScalarType? dtype=None, " OPTIONS ") -> Tensor",
             scalar_shape, scalar_eval),
     CREATES("aten::arange(Scalar end, *, ScalarType? dtype=None, " OPTIONS ") -> Tensor",

@@ -81,10 +81,8 @@ typedef struct { /* x where the mask's truth differs from `hides` */
     bool hides;
 } Masked;
 
-/* The additive mask as bytes, 1 where it hides; NULL if it holds anything but 0 and hiding. */
-Value *hiding_mask(C *c, Graph *g, const Value *added) {
-    if (!added->constant || added->grid || !dtype_is_float(added->type.dtype))
-        return NULL;
+/* Of a constant. */
+static Value *hiding_constant(C *c, Graph *g, const Value *added) {
     Array *a = array_new(c, DT_BOOL, added->type.rank, added->type.dim);
     for (int64_t i = 0; i < array_count(a); i++) {
         double v = array_get(added->constant, i);
@@ -95,40 +93,108 @@ Value *hiding_mask(C *c, Graph *g, const Value *added) {
     return value_constant(g, "mask", a);
 }
 
-static bool is_hiding_number(const Node *n, const char *name) {
-    double v = 0;
-    const Arg *arg = node_arg(n, name);
-    if (arg->kind == ARG_INT || arg->kind == ARG_FLOAT)
-        v = node_double(n, name);
-    else if (arg->kind != ARG_VALUE || !value_is_scalar_constant(arg->u.value, &v))
+/* Are all numbers of the constant or number within low .. high? */
+static bool is_all_within(const Arg *a, double low, double high) {
+    if (a->kind == ARG_INT || a->kind == ARG_FLOAT) {
+        double v = a->kind == ARG_INT ? (double)a->u.i : a->u.f;
+        return v >= low && v <= high;
+    }
+    const Array *all = a->kind == ARG_VALUE && !a->u.value->grid ? a->u.value->constant : NULL;
+    for (int64_t i = 0; all && i < array_count(all); i++)
+        if (!(array_get(all, i) >= low && array_get(all, i) <= high))
+            return false;
+    return all != NULL;
+}
+
+static bool is_all_zero(const Arg *a) {
+    return is_all_within(a, 0, 0);
+}
+
+static bool is_all_hiding(const Arg *a) {
+    return is_all_within(a, -INFINITY, MASKING);
+}
+
+/* The node `of`, which moves data, of v instead. */
+static Value *moved_alike(C *c, Graph *g, Node *n, const Node *of, Value *v) {
+    const Schema *s = op_schema(of->op);
+    Arg *arg = NEW_ARRAY(c, Arg, of->arg_count);
+    for (int i = 0; i < of->arg_count; i++)
+        arg[i] = s->arg[i].type == T_TENSOR ? arg_value(v) : of->arg[i];
+    return node_value(g, n, op_key(of->op), of->arg_count, arg);
+}
+
+/* Where `def` fills zeros with what hides; NULL if it does not. */
+static Value *filled_where(Graph *g, Node *n, const Node *def) {
+    bool fills = node_is(def, "aten::masked_fill");
+    Value *mask = node_in(def, fills ? "mask" : "condition");
+    const Arg *self = node_arg(def, "self"), *other = node_arg(def, fills ? "value" : "other");
+    if (mask->type.dtype != DT_BOOL)
+        return NULL;
+    if (fills)
+        return is_all_zero(self) && is_all_hiding(other) ? mask : NULL;
+    if (is_all_hiding(self) && is_all_zero(other))
+        return mask;
+    return is_all_zero(self) && is_all_hiding(other) ? MAKE("aten::logical_not", arg_value(mask))
+                                                     : NULL;
+}
+
+Value *hiding_mask(C *c, Graph *g, Node *n, const Value *added) {
+    Value *inner, *mask;
+    const Node *def = added->def;
+    if (!dtype_is_float(added->type.dtype) || added->grid)
+        return NULL;
+    if (added->constant)
+        return hiding_constant(c, g, added);
+    if (!def)
+        return NULL;
+    if (node_is(def, "aten::masked_fill") || node_is(def, "aten::where")) {
+        mask = filled_where(g, n, def);
+        return mask ? MAKE("aten::expand", arg_value(mask),
+                           arg_ints(c, added->type.rank, added->type.dim))
+                    : NULL;
+    }
+    if (node_is(def, "aten::add.Tensor") && node_operand_count(def) == 2 &&
+        node_double(def, "alpha") == 1) {
+        inner = hiding_mask(c, g, n, node_operand(def, 0));
+        mask = inner ? hiding_mask(c, g, n, node_operand(def, 1)) : NULL;
+        return mask ? MAKE("aten::logical_or", arg_value(inner), arg_value(mask)) : NULL;
+    }
+    if (!(def->op->traits & OP_MOVES_DATA) || node_operand_count(def) != 1 || def->out_count != 1)
+        return NULL;
+    inner = hiding_mask(c, g, n, node_operand(def, 0));
+    return inner ? moved_alike(c, g, n, def, inner) : NULL;
+}
+
+/* x plus a mask, in either order. */
+static bool masked_by_sum(C *c, Graph *g, Node *n, const Node *def, Masked *m) {
+    Value *part[2] = {node_in(def, "self"), node_in(def, "other")};
+    m->hides = true;
+    if (!part[0] || !part[1] || node_double(def, "alpha") != 1)
         return false;
-    return v <= MASKING;
+    for (int k = 1; k >= 0 && !m->mask; k--) {
+        m->x = part[1 - k];
+        m->mask = hiding_mask(c, g, n, part[k]);
+    }
+    return m->mask != NULL;
 }
 
 /* The producers of scores that this file knows to be masks. */
-static bool masked_by(C *c, Graph *g, const Node *def, Masked *m) {
+static bool masked_by(C *c, Graph *g, Node *n, const Node *def, Masked *m) {
     *m = (Masked){0};
     if (node_is(def, "aten::masked_fill.Scalar") || node_is(def, "aten::masked_fill.Tensor")) {
         m->x = node_in(def, "self");
         m->mask = node_in(def, "mask");
         m->hides = true;
-        return is_hiding_number(def, "value");
+        return is_all_hiding(node_arg(def, "value"));
     }
     if (node_is(def, "aten::where.self") || node_is(def, "aten::where.ScalarOther") ||
         node_is(def, "aten::where.ScalarSelf")) {
-        m->hides = is_hiding_number(def, "self");
+        m->hides = is_all_hiding(node_arg(def, "self"));
         m->x = node_in(def, m->hides ? "other" : "self");
         m->mask = node_in(def, "condition");
-        return m->x && (m->hides || is_hiding_number(def, "other"));
+        return m->x && (m->hides || is_all_hiding(node_arg(def, "other")));
     }
-    if (node_is(def, "aten::add.Tensor") && node_in(def, "self") && node_in(def, "other") &&
-        node_double(def, "alpha") == 1) {
-        m->x = node_in(def, "self");
-        m->mask = hiding_mask(c, g, node_in(def, "other"));
-        m->hides = true;
-        return m->mask != NULL;
-    }
-    return false;
+    return node_is(def, "aten::add.Tensor") && masked_by_sum(c, g, n, def, m);
 }
 
 /* The mask as the kernel wants it: whole rows, used over and over for the outer dims. */
@@ -157,9 +223,9 @@ static Value *mask_rows(C *c, Graph *g, Node *n, Value *mask, const Type *x) {
 }
 
 /* Takes one mask over the last dim in. */
-static Masked unmask(C *c, Graph *g, Value *x, int dim) {
+static Masked unmask(C *c, Graph *g, Node *n, Value *x, int dim) {
     Masked m = {x, NULL, false};
-    if (dim != x->type.rank - 1 || !x->def || x->grid || !masked_by(c, g, x->def, &m) ||
+    if (dim != x->type.rank - 1 || !x->def || x->grid || !masked_by(c, g, n, x->def, &m) ||
         !type_equal(&m.x->type, &x->type) || m.mask->type.dtype != DT_BOOL)
         return (Masked){x, NULL, false};
     return m;
@@ -191,7 +257,7 @@ static Value *operand(Graph *g, Node *n) {
 static void softmax_decompose(C *c, Graph *g, Node *n) {
     Value *x = operand(g, n);
     int dim = x->type.rank ? dim_wrap(c, n, node_int(n, "dim"), x->type.rank) : 0;
-    Masked m = unmask(c, g, x, dim);
+    Masked m = unmask(c, g, n, x, dim);
     value_replace(g, n->out[0], softmax_node(c, g, n, m.x, dim, 1, m.mask, m.hides));
 }
 

@@ -249,11 +249,28 @@ static void replace_by_constant(C *c, Graph *g, Node *n, int k, const Array *a) 
     value_replace(g, n->out[k], v);
 }
 
+/* What has no elements needs no kernel. */
+static bool fold_empty(C *c, Graph *g, Node *n) {
+    for (int k = 0; k < n->out_count; k++)
+        if (type_count(&n->out[k]->type) != 0)
+            return false;
+    if (n->out_count == 0)
+        return false;
+    for (int k = 0; k < n->out_count; k++) {
+        const Type *t = &n->out[k]->type;
+        replace_by_constant(c, g, n, k, array_new(c, t->dtype, t->rank, t->dim));
+    }
+    node_remove(g, n, FATE_FOLDED, "its result has no elements", NULL);
+    return true;
+}
+
 static bool fold_constant(C *c, Graph *g, Node *n) {
     bool foldable = (n->op->eval || n->op->map) && n->out_count > 0 && !has_trait(n, OP_RANDOM);
-    if (!foldable || !all_fixed(g, n))
+    bool creates = has_trait(n, OP_CREATES);
+    if (!foldable || (!creates && !all_fixed(g, n)))
         return false;
-    bool pinned = node_operand_count(n) == 1 && node_operand(n, 0)->grid && !n->out[0]->grid;
+    bool pinned =
+        !creates && node_operand_count(n) == 1 && node_operand(n, 0)->grid && !n->out[0]->grid;
     Value *moved =
         pinned && has_trait(n, OP_MOVES_DATA) && n->out_count == 1 ? move_pinned(c, g, n) : NULL;
     if (moved) {
@@ -281,7 +298,8 @@ static bool fold_node(C *c, Graph *g, Node *n) {
         node_remove(g, n, FATE_REMOVED, "only checks", NULL);
         return true;
     }
-    return fold_identity(g, n) || fold_constant(c, g, n) || fold_into_weights(c, g, n);
+    return fold_empty(c, g, n) || fold_identity(g, n) || fold_constant(c, g, n) ||
+           fold_into_weights(c, g, n);
 }
 
 /* Each round but the last removes a node or takes a pad from a convolution. */
