@@ -144,7 +144,8 @@ def findings():
     yield "decomposition_of_a_matrix", fn(lambda s, x: torch.linalg.svd(x)[1] + x.median()), (
         torch.randn(3, 3),
     )
-    yield "projected_lstm", nn.LSTM(4, 6, proj_size=3), (torch.randn(3, 1, 4),)
+    yield "bicubic_grid_sample", fn(lambda s, x, g: torch.nn.functional.grid_sample(
+        x, g, "bicubic", align_corners=False)), (torch.randn(1, 2, 4, 4), torch.rand(1, 3, 3, 2))
     for dtype in torch.float64, torch.float16, torch.bfloat16:
         model = nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.Flatten(), nn.Linear(12, 4))
         x = torch.randn(1, 2, 4, 4, dtype=dtype)

@@ -182,17 +182,24 @@ static Value *shaped_slopes(C *c, Graph *g, Node *n) {
 }
 
 /* Slopes that are computed in the graph make max(x, 0) + slope * min(x, 0). */
+static Value *with_slopes(C *c, Graph *g, Node *n, Value *x) {
+    Value *slopes = shaped_slopes(c, g, n);
+    if (slopes->constant)
+        return MAKE("aten::_prelu_kernel", arg_value(x), arg_value(slopes));
+    Value *above = MAKE("aten::relu", arg_value(x));
+    Value *below = MAKE("aten::clamp_max", arg_value(x), arg_int(0));
+    below = MAKE("aten::mul.Tensor", arg_value(below), arg_value(slopes));
+    return MAKE("aten::add.Tensor", arg_value(above), arg_value(below));
+}
+
+/* The slope stays of rank 1 beside a number, which becomes a vector of one for it. */
 static void decompose_prelu(C *c, Graph *g, Node *n) {
-    Arg x = arg_value(node_in(n, "self")), slopes = arg_value(shaped_slopes(c, g, n));
-    if (slopes.u.value->constant) {
-        value_replace(g, n->out[0], node_value(g, n, "aten::_prelu_kernel", ARGS(x, slopes)));
-        return;
-    }
-    Value *above = node_value(g, n, "aten::relu", ARGS(x));
-    Value *below = node_value(g, n, "aten::clamp_max", ARGS(x, arg_int(0)));
-    below = node_value(g, n, "aten::mul.Tensor", ARGS(arg_value(below), slopes));
-    value_replace(g, n->out[0],
-                  node_value(g, n, "aten::add.Tensor", ARGS(arg_value(above), arg_value(below))));
+    Value *x = node_in(n, "self");
+    bool number = x->type.rank == 0;
+    if (number)
+        x = MAKE("aten::unsqueeze", arg_value(x), arg_int(0));
+    Value *y = with_slopes(c, g, n, x);
+    value_replace(g, n->out[0], number ? MAKE("aten::squeeze.dim", arg_value(y), arg_int(0)) : y);
 }
 
 static const Op rows[] = {

@@ -165,6 +165,7 @@ static const Op rows[] = {
     {.schema = "aten::lift_fresh_copy(Tensor self) -> Tensor", COPY},
     {.schema = "aten::real(Tensor(a) self) -> Tensor(a)", COPY},
     {.schema = "aten::conj(Tensor(a) self) -> Tensor(a)", COPY},
+    {.schema = "aten::conj_physical(Tensor self) -> Tensor", COPY},
     {.schema = "aten::resolve_conj(Tensor(a) self) -> Tensor(a)", COPY},
     {.schema = "aten::resolve_neg(Tensor(a) self) -> Tensor(a)", COPY},
     {.schema = "aten::lift(Tensor self) -> Tensor", COPY},

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static bool refuse(C *c, const Node *n, const char *what) {
-    diag_error(c, DIAG_MODEL, &n->loc, "%s: %s", strchr(op_schema(n->op)->name, ':') + 2, what);
+    diag_error(c, DIAG_MODEL, &n->loc, "%s: %s", node_operator(n), what);
     return false;
 }
 
@@ -33,6 +33,34 @@ static void cdist_decompose(C *c, Graph *g, Node *n) {
     b = MAKE("aten::unsqueeze", arg_value(b), arg_int(-3));
     Value *away = MAKE("aten::sub.Tensor", arg_value(a), arg_value(b));
     value_replace(g, n->out[0], norm_over(c, g, n, away, node_double(n, "p"), -1, false));
+}
+
+enum { MOST_ROWS = 4096 };
+
+/* The norms of the differences of all pairs of rows: [0] - [1], [0] - [2] ... */
+static void pdist_decompose(C *c, Graph *g, Node *n) {
+    Value *x = node_operand(n, 0);
+    if (x->type.rank != 2 || !dtype_is_float(x->type.dtype)) {
+        refuse(c, n, "needs a float matrix");
+        return;
+    }
+    int64_t rows = x->type.dim[0], count = rows * (rows - 1) / 2, k = 0;
+    if (rows > MOST_ROWS) {
+        refuse(c, n, "more than 4096 rows");
+        return;
+    }
+    Array *first = array_new(c, DT_I64, 1, &count), *second = array_new(c, DT_I64, 1, &count);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = i + 1; j < rows; j++, k++) {
+            array_set_int(first, k, i);
+            array_set_int(second, k, j);
+        }
+    Value *a = MAKE("aten::index_select", arg_value(x), arg_int(0),
+                    arg_value(value_constant(g, "first", first)));
+    Value *b = MAKE("aten::index_select", arg_value(x), arg_int(0),
+                    arg_value(value_constant(g, "second", second)));
+    Value *away = MAKE("aten::sub.Tensor", arg_value(a), arg_value(b));
+    value_replace(g, n->out[0], norm_over(c, g, n, away, node_double(n, "p"), 1, false));
 }
 
 static void pairwise_decompose(C *c, Graph *g, Node *n) {
@@ -93,6 +121,9 @@ static const Op rows[] = {
      COMPOSITE(cdist_decompose)},
     {.schema = "aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
      COMPOSITE(cdist_decompose)},
+    {.schema = "aten::pdist(Tensor self, float p=2.) -> Tensor", COMPOSITE(pdist_decompose)},
+    {.schema = "aten::_pdist_forward(Tensor self, float p=2.) -> Tensor",
+     COMPOSITE(pdist_decompose)},
     {.schema = "aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float "
                "eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor",
      COMPOSITE(pairwise_decompose)},

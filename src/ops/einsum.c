@@ -65,6 +65,28 @@ static bool term_repeats(const Term *t) {
     return false;
 }
 
+/* A label that stands twice in one operand means its diagonal, which comes last. */
+static bool term_diagonals(C *c, Graph *g, Node *n, Term *t) {
+    for (int i = 0; i < t->rank; i++) {
+        int label = t->label[i], j = i + 1;
+        while (j < t->rank && t->label[j] != label)
+            j++;
+        if (j == t->rank)
+            continue;
+        if (t->value->type.dim[i] != t->value->type.dim[j])
+            return einsum_refuse(c, n, "sizes of a label differ");
+        t->value = MAKE("aten::diagonal", arg_value(t->value), arg_int(0), arg_int(i), arg_int(j));
+        int kept = 0;
+        for (int k = 0; k < t->rank; k++)
+            if (k != i && k != j)
+                t->label[kept++] = t->label[k];
+        t->label[kept++] = label;
+        t->rank = kept;
+        i = -1; /* the label may stand a third time */
+    }
+    return true;
+}
+
 /* t with its dims in the order of `label`, all of which it has. */
 static void term_permute(C *c, Graph *g, Node *n, Term *t, int count, const int *label) {
     int64_t perm[MAX_RANK];
@@ -157,9 +179,6 @@ static bool einsum_parse(C *c, const Node *n, int count, Value **operand, Term *
         const char *end = own < 0 ? NULL : term_parse(s, own, &term[i]);
         if (!end || term[i].rank != operand[i]->type.rank || (i + 1 < count && *end != ','))
             return einsum_refuse(c, n, "does not fit its operands");
-        if (term_repeats(&term[i]))
-            return einsum_refuse(c, n,
-                                 "a label twice in one operand (a diagonal) is not supported");
         term[i].value = operand[i];
         hidden = own > hidden ? own : hidden;
         for (int k = 0; k < term[i].rank; k++)
@@ -207,6 +226,9 @@ static void einsum_decompose(C *c, Graph *g, Node *n) {
     }
     if (!einsum_parse(c, n, count, operand, term, &out))
         return;
+    for (int i = 0; i < count; i++)
+        if (!term_diagonals(c, g, n, &term[i]))
+            return;
     for (int i = 1; i < count; i++) {
         einsum_needed(&out, i + 1, count, term, needed);
         for (int k = 0; k < term[0].rank; k++)
@@ -224,7 +246,54 @@ static void einsum_decompose(C *c, Graph *g, Node *n) {
     value_replace(g, n->out[0], term[0].value);
 }
 
+/* A letter for each of `rank` dims but those in `without`. */
+static char *letters_but(char *to, int rank, const int64_t *without, int count) {
+    for (int d = 0; d < rank; d++) {
+        bool out = false;
+        for (int k = 0; k < count; k++)
+            out = out || without[k] == d;
+        if (!out)
+            *to++ = (char)('a' + d);
+    }
+    *to = 0;
+    return to;
+}
+
+/* The product of three tensors that are spread over the dims in expand1, expand2, expand3, summed
+ * over those in sumdim: an einsum. */
+static void trilinear_decompose(C *c, Graph *g, Node *n) {
+    static const char *const tensor[] = {"i1", "i2", "i3"};
+    static const char *const spread[] = {"expand1", "expand2", "expand3"};
+    char text[4 * (MAX_RANK + 3)], *to = text;
+    int64_t dim[MAX_RANK];
+    Value *part[3];
+    int rank = 0;
+    for (int k = 0; k < 3; k++) {
+        part[k] = node_in(n, tensor[k]);
+        int count = node_ints(n, spread[k], dim, MAX_RANK);
+        if (k > 0 && part[k]->type.rank + count != rank) {
+            movement_refuse(c, n, "%s of rank %d with %d dims in %s", tensor[k], part[k]->type.rank,
+                            count, spread[k]);
+            return;
+        }
+        rank = part[k]->type.rank + count;
+        if (rank > MAX_RANK) {
+            movement_refuse(c, n, "rank %d, at most %d", rank, MAX_RANK);
+            return;
+        }
+        to = letters_but(to, rank, dim, count);
+        *to++ = k < 2 ? ',' : '-';
+    }
+    *to++ = '>';
+    letters_but(to, rank, dim, node_ints(n, "sumdim", dim, MAX_RANK));
+    value_replace(g, n->out[0],
+                  MAKE("aten::einsum", arg_string(c_strdup(c, text)), arg_values(c, 3, part)));
+}
+
 static const Op rows[] = {
+    {.schema = "aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, "
+               "int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor",
+     COMPOSITE(trilinear_decompose)},
     {.schema = "aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
      COMPOSITE(einsum_decompose)},
 };

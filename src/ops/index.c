@@ -231,7 +231,7 @@ static bool reads_constants(const Node *n) {
 static void read_decompose(C *c, Graph *g, Node *n, SourcesOf *of, AlongOf *along_of) {
     Value *self = movement_input(n), *out = n->out[0];
     Arg dims = arg_ints(c, out->type.rank, out->type.dim);
-    Along a;
+    Along a = {0};
     if (reads_constants(n)) {
         const int64_t *source = of(c, n, false);
         Array *number = array_new(c, DT_I32, out->type.rank, out->type.dim);
@@ -339,6 +339,20 @@ static bool gather_along(C *c, const Node *n, Along *a) {
     return true;
 }
 READ_FUNCTIONS(gather)
+
+/* Where the index is smaller than self beside its dim, only so much of self takes part. */
+static void gather_part_decompose(C *c, Graph *g, Node *n) {
+    Value *self = node_in(n, "self"), *index = node_in(n, "index"), *part = self;
+    for (int d = 0; d < self->type.rank; d++)
+        if (d != indexed_dim(c, n) && index->type.dim[d] < self->type.dim[d])
+            part = MAKE("aten::slice.Tensor", arg_value(part), arg_int(d), arg_int(0),
+                        arg_int(index->type.dim[d]));
+    if (part == self)
+        gather_decompose(c, g, n);
+    else
+        value_replace(g, n->out[0],
+                      MAKE("aten::gather", arg_value(part), *node_arg(n, "dim"), arg_value(index)));
+}
 
 static void take_shape(C *c, Node *n) {
     (void)c;
@@ -530,8 +544,11 @@ static const Op rows[] = {
     READS("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", index),
     READS("aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", index),
     READS("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", index_select),
-    READS("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-          gather),
+    {.schema = "aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> "
+               "Tensor",
+     .shape = gather_shape,
+     .eval = gather_eval,
+     .decompose = gather_part_decompose},
     READS("aten::take(Tensor self, Tensor index) -> Tensor", take),
     READS("aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool "
           "scale_grad_by_freq=False, bool sparse=False) -> Tensor",

@@ -459,6 +459,16 @@ static void addmm_decompose(C *c, Graph *g, Node *n) {
         add_product(g, n, product(c, g, n, a, b));
 }
 
+/* addmm and relu or gelu. */
+static void addmm_activation_decompose(C *c, Graph *g, Node *n) {
+    (void)c;
+    Value *y = MAKE("aten::addmm", *node_arg(n, "self"), *node_arg(n, "mat1"), *node_arg(n, "mat2"),
+                    *node_arg(n, "beta"), *node_arg(n, "alpha"));
+    value_replace(g, n->out[0],
+                  node_bool(n, "use_gelu") ? MAKE("aten::gelu", arg_value(y))
+                                           : MAKE("aten::relu", arg_value(y)));
+}
+
 static void addmv_decompose(C *c, Graph *g, Node *n) {
     Value *a = node_operand(n, 1), *b = node_operand(n, 2);
     if (ranks_are(c, n, a, 2, b, 1))
@@ -628,6 +638,9 @@ static const Op rows[] = {
     {.schema = "aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar "
                "alpha=1) -> Tensor",
      COMPOSITE(addmm_decompose)},
+    {.schema = "aten::_addmm_activation(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, "
+               "Scalar alpha=1, bool use_gelu=False) -> Tensor",
+     COMPOSITE(addmm_activation_decompose)},
     {.schema = "aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) "
                "-> Tensor",
      COMPOSITE(addmv_decompose)},

@@ -290,12 +290,88 @@ static bool is_varying(const Node *n, const char *name) {
     return a->kind == ARG_VALUE && !a->u.value->constant;
 }
 
+typedef struct { /* what an operand is to be instead */
+    const char *name;
+    Value *value;
+} Other;
+
+/* The same row with other operands. */
+static Value *row_of_others(C *c, Graph *g, Node *n, const Other *other, int count) {
+    Arg *arg = c_memdup(c, n->arg, (size_t)n->arg_count * sizeof *arg);
+    for (int i = 0; i < count; i++)
+        arg[node_arg_index(n, other[i].name)] = arg_value(other[i].value);
+    return node_value(g, n, op_key(n->op), n->arg_count, arg);
+}
+
+static const char *source_name(const Node *n) {
+    return node_takes(n, "src") ? "src" : node_takes(n, "source") ? "source" : NULL;
+}
+
+/* A number along dim 0 is a vector of one. */
+static bool number_decompose(C *c, Graph *g, Node *n) {
+    int64_t one = 1;
+    const char *from = source_name(n);
+    if (node_in(n, "self")->type.rank != 0 || !node_takes(n, "dim") ||
+        type_count(&node_in(n, "index")->type) != 1 ||
+        (from && type_count(&node_in(n, from)->type) != 1))
+        return false;
+    Other other[3] = {{"self", NULL}, {"index", NULL}, {from, NULL}};
+    int count = from ? 3 : 2;
+    for (int i = 0; i < count; i++)
+        other[i].value =
+            MAKE("aten::reshape", arg_value(node_in(n, other[i].name)), arg_ints(c, 1, &one));
+    Value *y = row_of_others(c, g, n, other, count);
+    value_replace(g, n->out[0], MAKE("aten::reshape", arg_value(y), arg_ints(c, 0, NULL)));
+    return true;
+}
+
+static Value *first_of(Graph *g, Node *n, Value *v, int dim, int64_t count) {
+    return v->type.dim[dim] <= count
+               ? v
+               : MAKE("aten::slice.Tensor", arg_value(v), arg_int(dim), arg_int(0), arg_int(count));
+}
+
+/* Where the index is smaller than self beside its dim, or than src, only so much takes part. */
+static bool part_decompose(C *c, Graph *g, Node *n) {
+    Value *self = node_in(n, "self"), *index = node_in(n, "index"), *whole[MAX_RANK + 1];
+    Value *src = node_takes(n, "src") ? node_in(n, "src") : NULL;
+    int rank = index->type.rank, along = rank > 0 ? indexed_dim(c, n) : 0;
+    bool fits = rank > 0 && rank == self->type.rank && (!src || src->type.rank == rank);
+    bool smaller = false;
+    for (int d = 0; fits && d < rank; d++) {
+        int64_t size = index->type.dim[d];
+        fits = (d == along || size <= self->type.dim[d]) && (!src || size <= src->type.dim[d]);
+        smaller |= (d != along && size < self->type.dim[d]) || (src && size < src->type.dim[d]);
+    }
+    if (!fits || !smaller)
+        return false;
+    whole[0] = self;
+    for (int d = 0; d < rank; d++) {
+        whole[d + 1] = d == along ? whole[d] : first_of(g, n, whole[d], d, index->type.dim[d]);
+        src = src ? first_of(g, n, src, d, index->type.dim[d]) : NULL;
+    }
+    Other other[2] = {{"self", whole[rank]}, {"src", src}};
+    Value *y = row_of_others(c, g, n, other, src ? 2 : 1);
+    for (int d = rank - 1; d >= 0; d--)
+        if (whole[d] != whole[d + 1])
+            y = MAKE("aten::slice_scatter", arg_value(whole[d]), arg_value(y), arg_int(d),
+                     arg_int(0), arg_int(index->type.dim[d]));
+    value_replace(g, n->out[0], y);
+    return true;
+}
+
+static bool is_scatter(const Node *n) {
+    return strncmp(op_schema(n->op)->name, "aten::scatter", strlen("aten::scatter")) == 0;
+}
+
 static void write_decompose(C *c, Graph *g, Node *n, const char *index, PlacesOf *of,
                             ChoicesOf *choices_of) {
     Value *self = node_in(n, "self");
     Choices x = {0};
     Places p = {0};
     if (is_varying(n, index)) {
+        if (number_decompose(c, g, n) || (is_scatter(n) && part_decompose(c, g, n)))
+            return;
         if (choices_of(c, g, n, &x))
             choices_write(c, g, n, &x);
         return;
@@ -640,63 +716,6 @@ static bool index_fill_value_choices(C *c, Graph *g, Node *n, Choices *x) {
 }
 WRITE_FUNCTIONS(index_fill_value, "index")
 
-/* ---- in row-major order -------------------------------------------------------------------------
- */
-
-static bool no_choices(C *c, Graph *g, Node *n, Choices *x) {
-    (void)g;
-    (void)x;
-    return movement_refuse(c, n, "no integer form: its places depend on data");
-}
-
-static bool put_places(C *c, const Node *n, bool running, Places *p) {
-    const Array *at = index_data(c, node_in(n, "index"), running);
-    int64_t size = type_count(&node_in(n, "self")->type);
-    p->source = node_in(n, "source");
-    p->combine = node_bool(n, "accumulate") ? &combines[0] : NULL;
-    p->count = at ? array_count(at) : 0;
-    if (!at || type_count(&p->source->type) != p->count)
-        return at ? movement_refuse(c, n, "as many indices as elements are needed") : false;
-    p->to = NEW_ARRAY(c, int64_t, p->count + 1);
-    p->from = NEW_ARRAY(c, int64_t, p->count + 1);
-    for (int64_t i = 0; i < p->count; i++) {
-        p->from[i] = i;
-        if ((p->to[i] = index_wrap(c, n, array_get_int(at, i), size)) < 0)
-            return false;
-    }
-    return true;
-}
-
-static bool put_choices(C *c, Graph *g, Node *n, Choices *x) {
-    return no_choices(c, g, n, x);
-}
-WRITE_FUNCTIONS(put, "index")
-
-/* Where the mask, spread over self, is set: the elements of source in their order. */
-static bool masked_scatter_places(C *c, const Node *n, bool running, Places *p) {
-    const Array *mask = index_data(c, node_in(n, "mask"), running);
-    const Type *self = &node_in(n, "self")->type;
-    int64_t size = type_count(self);
-    int64_t *from = broadcast_numbers(c, n, &node_in(n, "mask")->type, self);
-    p->source = node_in(n, "source");
-    p->to = NEW_ARRAY(c, int64_t, size + 1);
-    p->from = NEW_ARRAY(c, int64_t, size + 1);
-    for (int64_t i = 0; mask && from && i < size; i++)
-        if (array_get_int(mask, from[i]) != 0) {
-            p->from[p->count] = p->count;
-            p->to[p->count++] = i;
-        }
-    if (p->count > type_count(&p->source->type))
-        return movement_refuse(c, n, "%lld places for %lld elements", (long long)p->count,
-                               (long long)type_count(&p->source->type));
-    return mask && from;
-}
-
-static bool masked_scatter_choices(C *c, Graph *g, Node *n, Choices *x) {
-    return no_choices(c, g, n, x);
-}
-WRITE_FUNCTIONS(masked_scatter, "mask")
-
 /* ---- rows -------------------------------------------------------------------------------------
  */
 
@@ -738,10 +757,6 @@ static const Op rows[] = {
     WRITES("aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> "
            "Tensor",
            index_fill_value),
-    WRITES("aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
-           put),
-    WRITES("aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
-           masked_scatter),
 };
 
 OPS_FAMILY(put, rows);

@@ -528,6 +528,26 @@ static void sum_decompose(C *c, Graph *g, Node *n) {
     value_replace(g, n->out[0], sum_node(c, g, n, x, &d, keepdim_of(n), 1));
 }
 
+/* The sum over the dims that a broadcast from `size` would have spread. */
+static void sum_to_size_decompose(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "self");
+    int64_t size[MAX_RANK];
+    int count = node_ints(n, "size", size, MAX_RANK), more = x->type.rank - count;
+    Dims d = {0};
+    bool fits = more >= 0;
+    for (int k = 0; fits && k < x->type.rank; k++) {
+        fits = k < more || size[k - more] == 1 || size[k - more] == x->type.dim[k];
+        d.reduced[k] = k < more || size[k - more] != x->type.dim[k];
+    }
+    if (!fits) {
+        movement_refuse(c, n, "%s to size %s", shape_text(c, x->type.rank, x->type.dim),
+                        shape_text(c, count, size));
+        return;
+    }
+    x = sum_node(c, g, n, x, &d, true, 1);
+    value_replace(g, n->out[0], MAKE("aten::reshape", arg_value(x), arg_ints(c, count, size)));
+}
+
 static Value *mean_node(C *c, Graph *g, Node *n, Value *x, const Dims *d, bool keepdim) {
     if (!dtype_is_float(x->type.dtype) || d->count == 0)
         diag_error(c, DIAG_MODEL, &n->loc, "mean of %s%s: needs float elements",
@@ -546,47 +566,6 @@ static void mean_decompose(C *c, Graph *g, Node *n) {
     Value *x = mean_operand(g, n);
     Dims d = dims_read(c, n, "dim", &x->type);
     value_replace(g, n->out[0], mean_node(c, g, n, x, &d, keepdim_of(n)));
-}
-
-/* How much less than the count a variance divides by. */
-static double correction_of(const Node *n) {
-    if (node_takes(n, "unbiased"))
-        return node_bool(n, "unbiased");
-    return node_has(n, "correction") ? node_double(n, "correction") : 1;
-}
-
-/* The variance as the scaled sum of squared distances to the mean; *mean gets its keepdim form. */
-static Value *variance_node(C *c, Graph *g, Node *n, const Dims *d, Value **mean) {
-    Value *x = node_in(n, "self");
-    double divisor = (double)d->count - correction_of(n);
-    if (!dtype_is_float(x->type.dtype) || d->count == 0 || divisor <= 0)
-        diag_error(c, DIAG_MODEL, &n->loc,
-                   "variance of %s over %lld elements with correction %g is not defined",
-                   dtype_name(x->type.dtype), (long long)d->count, correction_of(n));
-    *mean = mean_node(c, g, n, x, d, true);
-    Value *away = MAKE("aten::sub.Tensor", arg_value(x), arg_value(*mean));
-    Value *square = MAKE("aten::mul.Tensor", arg_value(away), arg_value(away));
-    return sum_node(c, g, n, square, d, keepdim_of(n), divisor > 0 ? 1 / divisor : 0);
-}
-
-/* var, std and, with two outputs, var_mean, std_mean. */
-static void variance_decompose(C *c, Graph *g, Node *n, bool root) {
-    Value *x = node_in(n, "self"), *mean;
-    Dims d = dims_read(c, n, "dim", &x->type);
-    Value *y = variance_node(c, g, n, &d, &mean);
-    if (root)
-        y = MAKE("aten::sqrt", arg_value(y));
-    value_replace(g, n->out[0], y);
-    if (n->out_count > 1)
-        value_replace(g, n->out[1], keepdim_of(n) ? mean : mean_node(c, g, n, x, &d, false));
-}
-
-static void var_decompose(C *c, Graph *g, Node *n) {
-    variance_decompose(c, g, n, false);
-}
-
-static void std_decompose(C *c, Graph *g, Node *n) {
-    variance_decompose(c, g, n, true);
 }
 
 static void amax_decompose(C *c, Graph *g, Node *n) {
@@ -740,41 +719,13 @@ static const Op rows[] = {
     {.schema = "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? "
                "dtype=None) -> Tensor",
      COMPOSITE(sum_decompose)},
+    {.schema = "aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor",
+     COMPOSITE(sum_to_size_decompose)},
     {.schema = "aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
      COMPOSITE(mean_decompose)},
     {.schema = "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? "
                "dtype=None) -> Tensor",
      COMPOSITE(mean_decompose)},
-    {.schema = "aten::var(Tensor self, bool unbiased=True) -> Tensor", COMPOSITE(var_decompose)},
-    {.schema = "aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> "
-               "Tensor",
-     COMPOSITE(var_decompose)},
-    {.schema = "aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
-               "bool keepdim=False) -> Tensor",
-     COMPOSITE(var_decompose)},
-    {.schema = "aten::std(Tensor self, bool unbiased=True) -> Tensor", COMPOSITE(std_decompose)},
-    {.schema = "aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> "
-               "Tensor",
-     COMPOSITE(std_decompose)},
-    {.schema = "aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
-               "bool keepdim=False) -> Tensor",
-     COMPOSITE(std_decompose)},
-    {.schema = "aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
-     COMPOSITE(var_decompose)},
-    {.schema = "aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
-               "keepdim=False) -> (Tensor, Tensor)",
-     COMPOSITE(var_decompose)},
-    {.schema = "aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
-     COMPOSITE(std_decompose)},
-    {.schema = "aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool "
-               "keepdim=False) -> (Tensor, Tensor)",
-     COMPOSITE(std_decompose)},
-    {.schema = "aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? "
-               "correction=None, bool keepdim=False) -> (Tensor, Tensor)",
-     COMPOSITE(var_decompose)},
-    {.schema = "aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? "
-               "correction=None, bool keepdim=False) -> (Tensor, Tensor)",
-     COMPOSITE(std_decompose)},
     {.schema = "aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
      COMPOSITE(amax_decompose)},
     {.schema = "aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
@@ -787,6 +738,9 @@ static const Op rows[] = {
     {.schema = "aten::min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor "
                "indices)",
      COMPOSITE(max_dim_decompose)},
+    {.schema = "aten::_aminmax(Tensor self) -> (Tensor, Tensor)", COMPOSITE(aminmax_decompose)},
+    {.schema = "aten::_aminmax.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)",
+     COMPOSITE(aminmax_decompose)},
     {.schema = "aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, "
                "Tensor max)",
      COMPOSITE(aminmax_decompose)},

@@ -248,7 +248,61 @@ static void as_strided_scatter_decompose(C *c, Graph *g, Node *n) {
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
+/* ---- in row-major order ---------------------------------------------------------------------- */
+
+static Value *flat(C *c, Graph *g, Node *n, Value *v) {
+    int64_t all = -1;
+    return MAKE("aten::reshape", arg_value(v), arg_ints(c, 1, &all));
+}
+
+/* A scatter along all elements in a row, whose indices do not count from the end. */
+static void put_decompose(C *c, Graph *g, Node *n) {
+    Value *self = node_in(n, "self"), *index = node_in(n, "index"), *source = node_in(n, "source");
+    if (type_count(&index->type) != type_count(&source->type)) {
+        movement_refuse(c, n, "as many indices as elements are needed");
+        return;
+    }
+    Value *at = flat(c, g, n, index);
+    Value *wrapped = MAKE("aten::add.Tensor", arg_value(at), arg_int(type_count(&self->type)));
+    Value *below = MAKE("aten::lt.Scalar", arg_value(at), arg_int(0));
+    at = MAKE("aten::where.self", arg_value(below), arg_value(wrapped), arg_value(at));
+    Value *y = MAKE(node_bool(n, "accumulate") ? "aten::scatter_add" : "aten::scatter.src",
+                    arg_value(flat(c, g, n, self)), arg_int(0), arg_value(at),
+                    arg_value(flat(c, g, n, source)));
+    value_replace(
+        g, n->out[0],
+        MAKE("aten::reshape", arg_value(y), arg_ints(c, self->type.rank, self->type.dim)));
+}
+
+/* Where the mask is set, the elements of source in their order: its running count says which. */
+static void masked_scatter_decompose(C *c, Graph *g, Node *n) {
+    Value *self = node_in(n, "self"), *mask = node_in(n, "mask"), *source = node_in(n, "source");
+    int64_t size = type_count(&source->type);
+    Value *both[2] = {self, mask};
+    if (size == 0) {
+        value_replace(g, n->out[0], self);
+        return;
+    }
+    Node *spread = node_new(g, n, "aten::broadcast_tensors", ARGS(arg_values(c, 2, both)));
+    self = spread->out[0];
+    mask = spread->out[1];
+    Value *ones = MAKE("aten::to.dtype", arg_value(flat(c, g, n, mask)), arg_dtype(DT_I64));
+    Value *count = MAKE("aten::cumsum", arg_value(ones), arg_int(0));
+    Value *at = MAKE("aten::sub.Tensor", arg_value(count), arg_int(1));
+    at = MAKE("aten::clamp", arg_value(at), arg_int(0), arg_int(size - 1));
+    Value *taken =
+        MAKE("aten::index_select", arg_value(flat(c, g, n, source)), arg_int(0), arg_value(at));
+    taken = MAKE("aten::reshape", arg_value(taken), arg_ints(c, self->type.rank, self->type.dim));
+    value_replace(g, n->out[0],
+                  MAKE("aten::where.self", arg_value(mask), arg_value(taken), arg_value(self)));
+}
+
 static const Op rows[] = {
+    {.schema = "aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> "
+               "Tensor",
+     COMPOSITE(put_decompose)},
+    {.schema = "aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+     COMPOSITE(masked_scatter_decompose)},
     {.schema = "corten::strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int "
                "offset) -> Tensor",
      .shape = strided_scatter_shape,
