@@ -139,6 +139,14 @@ typedef struct Strip {
     int number_bytes, order_bytes;
 } Strip;
 
+/* A chain of `count` calls from `first` on, downward, without its rows a step; false: it is none.
+ */
+bool strip_begin(const Graph *g, Call *first, int count, Strip *chain);
+/* The other way round: rows, their pixels and bytes then count from the last one on. */
+void strip_turn(Strip *chain);
+/* Fills in the rings' bytes, and the items. */
+void strip_measure(Strip *chain);
+void strip_make_items(Strip *chain);
 /* Chooses strips where they lower the peak. Changes the sizes of the buffers that become rings. */
 void strips_choose(Plan *p);
 /* Fills in the references of all steps, when buffers have their offsets. */

@@ -166,7 +166,7 @@ static int rows_ahead(const Call *call, int count) {
     return 0;
 }
 
-static bool chain_begin(const Graph *g, Call *first, int count, Strip *chain) {
+bool strip_begin(const Graph *g, Call *first, int count, Strip *chain) {
     *chain = (Strip){.first = first, .call_count = count};
     Call *call = first;
     for (int k = 0; k < count; k++, call = call->next) {
@@ -195,9 +195,8 @@ static int most(int a, int b) {
     return a > b ? a : b;
 }
 
-/* The other way round: rows, their pixels and bytes then count from the last one on, and the
- * padding that the first window meets is what the image lacks below. */
-static void turn(Strip *chain) {
+/* The padding that the first window meets is then what the image lacks below. */
+void strip_turn(Strip *chain) {
     chain->upward = !chain->upward;
     for (int k = 0; k < chain->call_count; k++) {
         Rows *r = &chain->row[k];
@@ -263,7 +262,7 @@ static int step_count(const Strip *c) {
     return (c->row[c->call_count - 1].out_h + c->rows - 1) / c->rows;
 }
 
-static void measure_rings(Strip *chain) {
+void strip_measure(Strip *chain) {
     int links = chain->call_count - 1;
     memset(chain->ring, 0, sizeof chain->ring);
     Step s = {{0}, {0}};
@@ -287,7 +286,7 @@ static void patch_field(StripItem *item, const char *name) {
     patch(item, kernel_field(item->call->kernel, name)->offset);
 }
 
-static void make_items(Strip *c) {
+void strip_make_items(Strip *c) {
     Strip *s = c;
     s->item_count = s->width = 0;
     for (int k = 0; k < s->call_count; k++) {
@@ -472,177 +471,13 @@ int64_t strip_distance(const Strip *c, const Buffer *in) {
     return distance;
 }
 
-/* ---- choosing ------------------------------------------------------------------------------ */
+/* ---- strips of a graph --------------------------------------------------------------------- */
 
 const Strip *strip_of(const Graph *g, const Call *call) {
     for (int i = 0; i < g->strip_count; i++)
         if (call->index >= g->strip[i].first->index && call->index <= g->strip[i].last->index)
             return &g->strip[i];
     return NULL;
-}
-
-static void set_rings(Strip *chain, bool on) {
-    for (int k = 0; k + 1 < chain->call_count; k++) {
-        Buffer *b = chain->row[k].output->buffer;
-        b->bytes = on ? chain->ring[k] : chain->row[k].out_row * chain->row[k].out_h;
-        b->is_ring = on;
-    }
-}
-
-static void strip_push(Plan *p, const Strip *chain) {
-    p->g->strip[p->g->strip_count++] = *chain;
-}
-
-/* The most that lives at once while the chain runs, with it in place. */
-static int64_t peak_with(Plan *p, Strip *chain) {
-    measure_rings(chain);
-    set_rings(chain, true);
-    strip_push(p, chain);
-    plan_slots(p);
-    int64_t peak = arena_live(p, chain->first->index + 1);
-    p->g->strip_count--;
-    set_rings(chain, false);
-    return peak;
-}
-
-static Call *call_at(const Graph *g, int index) {
-    Call *call = g->first_call;
-    while (call && call->index < index)
-        call = call->next;
-    return call;
-}
-
-static const int heights[] = {16, 8, 4, 2, 1}; /* of a step, in rows of the last output */
-
-/* A row at a time costs kernels that work on pairs of pixels or keep lines a fifth and more: only
- * who asks for memory by --ram gets it. */
-static bool worth_cutting(const Plan *p, const Strip *chain, int height) {
-    return 2 * height <= chain->row[chain->call_count - 1].out_h &&
-           (height > 1 || p->options->ram_limit > 0);
-}
-
-/* Of all chains around the peak: the one under which the least lives at once, among equals the one
- * with the tallest strips, then the shortest. */
-static bool best_chain(Plan *p, int64_t *best, Strip *out) {
-    bool found = false;
-    int peak = p->peak - 1, limit = p->g->call_count;
-    for (int first = most(0, peak - STRIP_CALLS + 1); first <= least(peak, limit - 1); first++)
-        for (int count = most(2, peak - first + 1); count <= STRIP_CALLS; count++) {
-            Strip chain;
-            if (first + count > limit || !chain_begin(p->g, call_at(p->g, first), count, &chain))
-                break; /* a longer one would hold the same hindrance */
-            for (size_t h = 0; h < COUNT_OF(heights); h++) {
-                chain.rows = heights[h];
-                int64_t bytes = worth_cutting(p, &chain, heights[h]) ? peak_with(p, &chain) : *best;
-                if (bytes >= *best)
-                    continue;
-                *best = bytes;
-                *out = chain;
-                found = true;
-            }
-        }
-    return found;
-}
-
-/* Takes strip i out, or makes its steps as tall as the bound of all permits: each step costs. */
-static void relax(Plan *p, int i) {
-    Graph *g = p->g;
-    Strip strip = g->strip[i];
-    set_rings(&strip, false);
-    g->strip[i] = g->strip[--g->strip_count];
-    plan_slots(p);
-    arena_bound(p);
-    int64_t without = p->bound;
-    for (size_t h = 0; heights[h] > strip.rows; h++) {
-        Strip tall = strip;
-        tall.rows = heights[h];
-        if (worth_cutting(p, &tall, heights[h]) && peak_with(p, &tall) <= p->least)
-            strip.rows = heights[h]; /* ends the loop: heights fall */
-    }
-    if (without <= p->least)
-        return;
-    measure_rings(&strip);
-    set_rings(&strip, true);
-    strip_push(p, &strip);
-    Strip last = g->strip[g->strip_count - 1]; /* keep its place in the list */
-    g->strip[g->strip_count - 1] = g->strip[i];
-    g->strip[i] = last;
-}
-
-/* ---- directions ---------------------------------------------------------------------------- */
-
-static Strip *strip_at(Graph *g, int first) {
-    for (int i = 0; i < g->strip_count; i++)
-        if (g->strip[i].first->index == first)
-            return &g->strip[i];
-    return NULL;
-}
-
-/* Which way a value lies from where the values before it in the same memory lay. */
-typedef enum { STAYS, WENT_DOWN, WENT_UP } Drift;
-
-static Drift drift_of(const Buffer *b) {
-    while (b->over && b->over_distance == 0)
-        b = b->over;
-    return !b->over ? STAYS : b->over_upward ? WENT_UP : WENT_DOWN;
-}
-
-/* Turns a strip; back again if that asks for more memory. */
-static void try_upward(Plan *p, Strip *s) {
-    int64_t before = p->bound;
-    for (int tries = 0; tries < 2; tries++) {
-        turn(s);
-        measure_rings(s);
-        set_rings(s, true);
-        plan_slots(p);
-        arena_bound(p);
-        if (p->bound <= before)
-            return;
-    }
-}
-
-/* Strips whose outputs take over their inputs' memory one after the other go down and up in turn:
- * all of them together then need one distance. */
-static void choose_directions(Plan *p) {
-    Graph *g = p->g;
-    plan_slots(p);
-    arena_bound(p);
-    for (const Call *call = g->first_call; call; call = call->next) {
-        Strip *s = strip_at(g, call->index);
-        const Buffer *in = s ? s->row[s->call_count - 1].output->buffer->over : NULL;
-        if (in && drift_of(in) == WENT_DOWN)
-            try_upward(p, s);
-    }
-}
-
-/* Strips are taken while each lowers the peak by a twentieth at least (they cost calls) and the
- * limit that the user gave is not kept. */
-void strips_choose(Plan *p) {
-    enum { MOST_STRIPS = 32 };
-    int64_t enough = p->options->ram_limit > 0 ? p->options->ram_limit - p->g->state_bytes -
-                                                     p->g->input_bytes - p->g->output_bytes
-                                               : 0;
-    p->g->strip_count = 0;
-    p->g->strip = NEW_ARRAY(p->c, Strip, MOST_STRIPS + 1);
-    plan_slots(p);
-    arena_bound(p);
-    while (p->g->strip_count < MOST_STRIPS && p->bound > enough) {
-        int64_t best = p->bound - p->bound / 20;
-        Strip chain;
-        if (!best_chain(p, &best, &chain))
-            break;
-        measure_rings(&chain);
-        set_rings(&chain, true);
-        strip_push(p, &chain);
-        plan_slots(p);
-        arena_bound(p);
-    }
-    p->least = p->bound > enough ? p->bound : enough;
-    for (int i = p->g->strip_count - 1; i >= 0; i--)
-        relax(p, i);
-    choose_directions(p);
-    for (int i = 0; i < p->g->strip_count; i++)
-        make_items(&p->g->strip[i]);
 }
 
 void strips_settle(Graph *g) {
