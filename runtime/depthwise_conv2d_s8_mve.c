@@ -1,12 +1,12 @@
 /* Depthwise convolution by MVE: sixteen channels at a time over a list of taps (taps_s8_mve.h).
  *
  * Where channels fill vectors, pixels whose windows lie within the image are taken together, and
- * the others one by one: what their taps lack is read from a pixel of zero points, which the packed
+ * others a few at a time: what their taps lack is read from pixels of zero points, which the packed
  * bias cancels. Elsewhere rows whose windows do not lie within the image are first copied to a
  * strip with their padding; where 16 is a multiple of the channels and the stride is 1, 16 /
  * channels neighbouring pixels take part as sixteen channels: their taps are neighbours as well.
  *
- * Scratch: the taps' offsets, then those of a pixel at the edge and a pixel of zero points, or a
+ * Scratch: the taps' offsets, then those of pixels at the edge and pixels of zero points, or a
  * strip. */
 #if defined(__ARM_FEATURE_MVE) || defined(CTN_EMULATE)
 #include "ctn.h"
@@ -89,8 +89,10 @@ static void run_row(Layer *l, const int8_t *in, int32_t row, int32_t row_step, i
 
 /* ---- channels that fill vectors ------------------------------------------------------------ */
 
-/* A pixel whose window begins at (y0, x0) and leaves the image. */
-__attribute__((noinline)) static void run_edge(Layer *l, const int8_t *image, int32_t y0, int32_t x0, int8_t *out) {
+/* Pixels whose windows leave the image; the first begins at (y0, x0). More than one only if all lie
+ * within its columns, and as many as fit what stands for the outside. */
+__attribute__((noinline)) static void run_edge(Layer *l, const int8_t *image, int32_t y0,
+                                               int32_t x0, int32_t pixels, int8_t *out) {
     const CtnDepthwiseConv2dS8Args *a = l->a;
     CtnTaps *t = &l->taps;
     intptr_t *edge = l->offsets + a->kernel_h * a->kernel_w, *offset = edge;
@@ -108,7 +110,7 @@ __attribute__((noinline)) static void run_edge(Layer *l, const int8_t *image, in
     }
     t->in = image;
     t->out = out;
-    t->pixels = 1;
+    t->pixels = pixels;
     t->offsets = edge;
     l->run(t);
     t->offsets = l->offsets;
@@ -123,23 +125,23 @@ static void run_vectors(Layer *l, const int8_t *image, int8_t *output) {
     int32_t room = a->in_w + a->pad_left - wide; /* columns at which a window may begin */
     int32_t end = room > 0 ? (room - 1) / a->stride_w + 1 : 0;
     end = end < a->out_w ? end : a->out_w;
+    int32_t some = 1 + (CTN_TAPS_OUTSIDE - 1) / a->stride_w;
     for (int32_t oy = 0; oy < a->out_h; oy++) {
         int32_t y0 = oy * a->stride_h - a->pad_top;
         int within = y0 >= 0 && y0 + high < a->in_h;
-        for (int32_t ox = 0; ox < a->out_w;) {
-            int32_t x0 = ox * a->stride_w - a->pad_left, pixels = 1;
+        for (int32_t ox = 0, pixels; ox < a->out_w; ox += pixels, output += pixels * a->in_c) {
+            int32_t x0 = ox * a->stride_w - a->pad_left;
+            pixels = ox >= first && ox < end ? end - ox : 1;
             if (within && ox >= first && ox < end) {
-                pixels = end - ox;
                 set_offsets(l, row, a->dilation_h);
                 l->taps.in = image + y0 * row + x0 * a->in_c;
                 l->taps.out = output;
                 l->taps.pixels = pixels;
                 l->run(&l->taps);
             } else {
-                run_edge(l, image, y0, x0, output);
+                pixels = pixels < some ? pixels : some;
+                run_edge(l, image, y0, x0, pixels, output);
             }
-            ox += pixels;
-            output += pixels * a->in_c;
         }
     }
 }
@@ -180,7 +182,7 @@ void ctn_depthwise_conv2d_s8_mve(const CtnDepthwiseConv2dS8Args *a, const CtnFra
     layer_begin(&l, a, frame);
     if (fills)
         ctn_vector_fill((int8_t *)(l.offsets + 2 * a->kernel_h * a->kernel_w), a->input_zero_point,
-                        a->in_c);
+                        CTN_TAPS_OUTSIDE * a->in_c);
     for (int32_t b = 0; b < a->batches; b++) {
         if (fills)
             run_vectors(&l, image, output);

@@ -56,7 +56,7 @@ static int64_t scratch_bytes(const CtnDepthwiseConv2dS8Args *a, int together) {
     int64_t taps = (int64_t)a->kernel_h * a->kernel_w;
     int64_t width = (int64_t)(a->out_w - 1) * a->stride_w + (a->kernel_w - 1) * a->dilation_w + 1;
     if (a->in_c % LANES == 0)
-        return CTN_TAPS_OFFSET_ROOM * 2 * taps + a->in_c;
+        return CTN_TAPS_OFFSET_ROOM * 2 * taps + CTN_TAPS_OUTSIDE * a->in_c;
     return CTN_TAPS_OFFSET_ROOM * taps + a->kernel_h * width * a->in_c + together * a->in_c + LANES;
 }
 
