@@ -141,7 +141,7 @@ const Option option_table[] = {
      "fixed quantization of an input; NAME=pixels: the bytes of images, with --mean and --std in "
      "the first layer",
      NULL, NULL},
-    {"emit", 0, COMPILE, TEXT, AT(emit), NULL, "what to write", "c|tosa", NULL},
+    {"emit", 0, COMPILE, TEXT, AT(emit), NULL, "what to write (default: c)", "c|tosa|pte", NULL},
     {"export", 0, COMPILE, REPEATED, LIST_AT(exports), NULL,
      "also a folder ready for this; repeatable", "cmake|make|arduino|zephyr|cmsis-pack", NULL},
     HEAD("The chip", INSPECT | COMPILE),

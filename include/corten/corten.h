@@ -67,7 +67,7 @@ typedef struct {
 
     const char *io;             /* int8, int16, float, uint8; NULL: as quantized */
     const char *io_layout;      /* nchw, nhwc; NULL: as exported */
-    const char *emit;           /* c, tosa; NULL: c */
+    const char *emit;           /* c, tosa, pte; NULL: c */
     const char *const *exports; /* cmake, make, arduino, zephyr, cmsis-pack: folders in `out` */
     int exports_count;
     const char *optimize; /* speed, size; NULL: speed */

@@ -208,6 +208,8 @@ static const char *write_folder(C *c, Session *s, Graph *g, PipelineControl *con
     report_settle(c, g);
     if (text_equal(profile_of(&s->compile)->name, "tosa"))
         emit_tosa(c, g, files);
+    else if (text_equal(profile_of(&s->compile)->name, "pte"))
+        emit_pte(c, g, &s->compile, files);
     else
         emit_c(c, g, &s->compile, files);
     export_files(c, g, &s->compile, files);

@@ -229,6 +229,8 @@ void session_options(C *c, Session *s) {
     k->io_nhwc = choose_or(c, "--io-layout", o->io_layout, layouts, 2, 0) == 1;
     k->optimize_size = choose_or(c, "--optimize", o->optimize, optimizes, 2, 0) == 1;
     choose_profile(c, s);
+    if (!o->io && profile_of(k)->float_io)
+        k->io = IO_FLOAT;
     k->allow_float = o->allow_float;
     k->keep_inputs = o->keep_inputs;
     k->bind_inputs = o->bind_inputs;

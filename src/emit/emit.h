@@ -35,6 +35,8 @@ void export_files(C *c, const Graph *g, const Options *o, FileSet *out);
 /* <name>.tosa: a TOSA 1.0 program whose numbers are those of the simulator. What has no form there
  * is reported, node by node. */
 void emit_tosa(C *c, Graph *g, FileSet *out);
+/* <name>.pte: a program for ExecuTorch's runtime, of its Cortex-M dialect; likewise. */
+void emit_pte(C *c, Graph *g, const Options *o, FileSet *out);
 /* Where runtime/, boards/ and exports/ are: CORTEN_SHARE, beside the executable, or the source
  * tree. */
 const char *share_folder(C *c);

@@ -30,6 +30,8 @@ typedef struct {
     const char *name; /* --emit */
     bool fine_tables; /* 10 bits before a table in a store */
     bool small_wide;  /* small values get 16 bits unasked */
+    bool same_pools;  /* average pools keep the grid of what they read */
+    bool float_io;    /* inputs and outputs are floats unless --io says otherwise */
 } Profile;
 
 extern const Profile profile_table[]; /* the first: all that Corten's own C has */

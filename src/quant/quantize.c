@@ -142,6 +142,8 @@ static void apply_rules(Sets *s, Node *n) {
         if (!set_varies(s, n->out[k]))
             continue;
         QKind kind = rule_of_output(n, k);
+        if (profile_of(s->o)->same_pools && node_is(n, "corten::avg_pool2d"))
+            kind = Q_SAME;
         if (n->fused && !node_is(n, "corten::table")) {
             kind = Q_SAME; /* a clamp in a store works on the grid it writes ... */
             forget_clamped(s, node_operand(n, 0));

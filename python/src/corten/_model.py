@@ -90,7 +90,7 @@ def compile(
     bind_outputs: bool = False,
     memory: PathLike | Mapping[str, Any] | None = None,
     arena: str | None = None,
-    emit: Literal["c", "tosa"] | None = None,
+    emit: Literal["c", "tosa", "pte"] | None = None,
     export: Sequence[Export] = (),
     threads: int = 0,
     mean: Sequence[float] | float | None = None,
@@ -130,7 +130,8 @@ def compile(
         memory: The chip's memories, as a JSON file describes them or as the mapping itself: the
             hottest buffers go to the fastest.
         arena: The name of the program's array that is the arena, which several models may share.
-        emit: What to write; ``tosa`` is a TOSA 1.0 program instead of C.
+        emit: What to write; ``tosa`` is a TOSA 1.0 program instead of C, ``pte`` one for
+            ExecuTorch's runtime.
         export: Also write folders that those build systems take.
         threads: For calibration; 0 is one per processor.
         mean: Of images in folders, per channel, in 0..1.
@@ -260,6 +261,12 @@ class Compiled:
     def tosa(self) -> bytes | None:
         """The TOSA program, if that was asked for with ``emit="tosa"``."""
         path = self.folder / f"{self.name}.tosa"
+        return path.read_bytes() if path.is_file() else None
+
+    @property
+    def pte(self) -> bytes | None:
+        """The ExecuTorch program, if that was asked for with ``emit="pte"``."""
+        path = self.folder / f"{self.name}.pte"
         return path.read_bytes() if path.is_file() else None
 
     @cached_property

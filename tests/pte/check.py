@@ -1,0 +1,187 @@
+"""Runs ExecuTorch programs of Corten with the wheel executorch and compares them with the simulator.
+
+usage: check.py CORTEN SAMPLES CASE...
+
+A CASE is a folder with an archive (*.pt2), calib.npz and test.npz, or the stem of an archive with an
+.npz for both beside it. It is compiled with --emit pte for a CPU of each kind of kernels. The wheel
+reads the file; scratch must be what CMSIS-NN asks for; the instruction list is then run with the
+dialect's Python kernels in the planned memory itself, so that a plan that lets two values meet shows.
+No number may differ from the simulator; of a case that is given as CASE=STEPS, by at most so many
+steps of the output; CASE=STEPS,BYTES also limits the planned memory.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+import executorch.backends.cortex_m.passes  # noqa: F401  the dialect and its Python kernels
+from executorch.backends.cortex_m.library import cmsis_nn
+from executorch.exir import schema
+from executorch.exir._serialize._program import deserialize_pte_binary
+
+TARGETS = {"cortex-m55": "MVE", "cortex-m4": "DSP", "cortex-m0plus": "SCALAR"}
+DTYPES = {0: torch.uint8, 1: torch.int8, 3: torch.int32, 6: torch.float32}  # by the format's numbers
+
+
+def run(*words: object) -> None:
+    done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(str(w) for w in words)}\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
+
+
+class Program:
+    """A method of a program, bound to memory as the runtime binds it."""
+
+    def __init__(self, path: Path) -> None:
+        self.program = deserialize_pte_binary(path.read_bytes()).program
+        self.plan = self.program.execution_plan[0]
+        sizes = self.plan.non_const_buffer_sizes
+        assert len(sizes) == 2 and sizes[0] == 0, sizes
+        self.planned = sizes[1]
+        self.memory = torch.empty(self.planned, dtype=torch.uint8)
+        self.values = [self.bind(v.val) for v in self.plan.values]
+
+    def bind(self, v: object) -> object:
+        if isinstance(v, schema.Tensor):
+            return self.tensor(v)
+        if isinstance(v, schema.IntList):
+            return [self.plan.values[i].val.int_val for i in v.items]
+        for name in ("int_val", "double_val", "bool_val"):
+            if hasattr(v, name):
+                return getattr(v, name)
+        assert isinstance(v, schema.Null), v
+        return None
+
+    def tensor(self, v: schema.Tensor) -> torch.Tensor:
+        dtype = DTYPES[int(v.scalar_type)]
+        count = int(np.prod(v.sizes))
+        size = count * dtype.itemsize
+        place = v.allocation_info
+        if place is None:
+            assert v.data_buffer_idx > 0
+            data = bytearray(self.program.constant_buffer[v.data_buffer_idx].storage[:size])
+            flat = torch.frombuffer(data, dtype=dtype) if size else torch.empty(0, dtype=dtype)
+        else:
+            start = place.memory_offset_low
+            assert place.memory_id == 1 and start % 16 == 0 and start + size <= self.planned
+            flat = self.memory[start : start + size].view(dtype)
+        strides, step = [0] * len(v.sizes), 1
+        for d in reversed(v.dim_order):
+            strides[d] = step
+            step *= v.sizes[d]
+        return flat.as_strided(v.sizes, strides)
+
+    def run(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        self.memory.random_(0, 256)
+        for index, x in zip(self.plan.inputs, inputs):
+            self.values[index].copy_(torch.from_numpy(x))
+        for instruction in self.plan.chains[0].instructions:
+            call = instruction.instr_args
+            operator = self.plan.operators[call.op_index]
+            assert operator.overload == "out" and call.args[-1] == call.args[-2]
+            self.call(operator.name, [self.values[i] for i in call.args[:-2]], self.values[call.args[-1]])
+        return [self.values[i].numpy().copy() for i in self.plan.outputs]
+
+    def call(self, name: str, arguments: list, out: torch.Tensor) -> None:
+        space, _, op = name.partition("::")
+        assert space == "cortex_m", name
+        if op.endswith("quantize_per_tensor"):
+            arguments[5] = DTYPES[arguments[5]]
+        scratch = [a for a in arguments if isinstance(a, torch.Tensor) and a.dtype == torch.uint8]
+        for s in scratch:
+            s.random_(0, 256)  # a kernel may leave anything there
+        result = getattr(torch.ops.cortex_m, op).default(*arguments)
+        assert result.shape == out.shape and result.dtype == out.dtype, (name, result.shape, out.shape)
+        out.copy_(result)
+
+
+def scratch_faults(p: Program, target: str) -> list[str]:
+    """Scratch that is not what CMSIS-NN's own functions ask for."""
+    backend, kind = getattr(cmsis_nn.Backend, TARGETS[target]), cmsis_nn.DataType.A8W8
+    faults = []
+    for instruction in p.plan.chains[0].instructions:
+        call = instruction.instr_args
+        name = p.plan.operators[call.op_index].name
+        if name not in ("cortex_m::quantized_conv2d", "cortex_m::quantized_depthwise_conv2d"):
+            continue
+        a = [p.values[i] for i in call.args[:-1]]
+        deep = "depthwise" in name
+        n, c, h, w = a[0].shape
+        out = [a[-1].shape[i] for i in (0, 2, 3, 1)]
+        o = a[1].shape
+        common = dict(
+            input_nhwc=[n, h, w, c], output_nhwc=out, stride_hw=a[3], padding_hw=a[4], dilation_hw=a[5],
+            filter_nhwc=[o[3], o[1], o[2], 1] if deep else list(o), input_offset=a[6 + deep],
+            output_offset=a[7 + deep], activation_min=a[-4], activation_max=a[-3])
+        wanted = (cmsis_nn.depthwise_conv_wrapper_buffer_size(backend, kind, ch_mult=a[6], **common)
+                  if deep else cmsis_nn.convolve_wrapper_buffer_size(backend, kind, **common))
+        if a[-2].numel() != max(wanted, 0):
+            faults.append(f"{name} on {target}: scratch {a[-2].numel()}, CMSIS-NN asks for {wanted}")
+    return faults
+
+
+def samples(test: Path, report: dict, count: int) -> list[np.ndarray]:
+    data = np.load(test)
+    arrays = []
+    for k, tensor in enumerate(report["inputs"]):
+        x = data[f"in{k}"].astype(np.float32)
+        arrays.append(x.reshape([-1, *tensor["shape"]])[:count])
+    return arrays
+
+
+def files_of(case: Path) -> tuple[Path, Path, Path]:
+    if case.is_dir():
+        return next(case.glob("*.pt2")), case / "calib.npz", case / "test.npz"
+    data = case.with_suffix(".npz")
+    return case.with_suffix(".pt2"), data, data
+
+
+def check_target(corten: str, target: str, count: int, case: str, work: Path) -> list[str]:
+    path, _, limits = case.partition("=")
+    steps, _, most = limits.partition(",")
+    archive, calibration, test = files_of(Path(path))
+    out = work / target
+    run(corten, "compile", archive, "-c", calibration, "-t", target, "--emit", "pte", "-o", out, "-q")
+    report = json.loads((out / "report.json").read_text())
+    file = next(out.glob("*.pte"))
+    p = Program(file)
+    arrays = samples(test, report, count)
+    np.savez(work / "x.npz", **{f"in{k}": a for k, a in enumerate(arrays)})
+    run(corten, "run", out, "-i", work / "x.npz", "-o", work / "y.npz", "-q")
+    wanted = list(np.load(work / "y.npz").values())
+    worst, differing, total = 0.0, 0, 0
+    scales = [p.values[i.instr_args.args[1]] for i in p.plan.chains[0].instructions
+              if p.plan.operators[i.instr_args.op_index].name == "cortex_m::dequantize_per_tensor"]
+    for s in range(len(arrays[0])):
+        for k, y in enumerate(p.run([a[s] for a in arrays])):
+            d = np.abs(y.ravel() - wanted[k][s].ravel()) / scales[k]
+            worst = max(worst, float(d.max()))
+            differing += int((d > 1e-3).sum())
+            total += d.size
+    print(f"{Path(path).name} for {target}: {differing} of {total} numbers differ, by at most {worst:.2f} "
+          f"steps; {p.planned:,} bytes planned, file {file.stat().st_size:,}", flush=True)
+    faults = scratch_faults(p, target)
+    if worst > int(steps or 0) + 1e-3:
+        faults.append(f"{path} on {target} differs by {worst} steps")
+    if most and p.planned > int(most):
+        faults.append(f"{path} on {target} plans {p.planned} bytes, {most} are allowed")
+    return faults
+
+
+def main() -> None:
+    corten, count, *cases = sys.argv[1:]
+    faults = []
+    for case in cases:
+        for target in TARGETS:
+            with tempfile.TemporaryDirectory() as work:
+                faults += check_target(corten, target, int(count), case, Path(work))
+    print("\n".join(faults))
+    sys.exit(bool(faults))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+/* --emit pte without the wheel: what is written, and that every node without a form is named before
+ * anything is. That the numbers are right is tests/pte's matter. */
+#include "flow/flow.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static Said compile(const char *stem, const char *out) {
+    const char *data = flow_text("%s.npz", stem);
+    return flow_run(corten_compile, (CortenOptions){.model = flow_text("%s.pt2", stem),
+                                                    .calibrate = &data,
+                                                    .calibrate_count = 1,
+                                                    .target = "cortex-m55",
+                                                    .emit = "pte",
+                                                    .out = out});
+}
+
+static const char *program(const char *stem, const char *out, size_t *bytes) {
+    assert_code(compile(stem, out), 0);
+    return file_read(flow_c(), flow_text("%s/%s.pte", out, strrchr(stem, '/') + 1), bytes);
+}
+
+static uint64_t number_at(const char *file, int at, int bytes) {
+    uint64_t n = 0;
+    for (int i = bytes; i-- > 0;)
+        n = n << 8 | (uint8_t)file[at + i];
+    return n;
+}
+
+static void a_program_is_written_instead_of_c(void **state) {
+    (void)state;
+    const char *out = flow_path("pte");
+    size_t bytes;
+    const char *file = program("pains/shared_silu_inplace", out, &bytes);
+    assert_memory_equal(file + 4, "ET12eh00", 8);
+    assert_int_equal(number_at(file, 12, 4), 32);
+    assert_true(number_at(file, 16, 8) <=
+                number_at(file, 24, 8)); /* constants behind the program */
+    assert_int_equal(number_at(file, 24, 8) % 128, 0);
+    assert_int_equal(number_at(file, 24, 8) + number_at(file, 32, 8), bytes);
+    assert_false(file_exists(flow_text("%s/shared_silu_inplace.c", out)));
+    assert_true(flow_outputs(out, "pains/shared_silu_inplace.npz", "host").count > 0);
+}
+
+static void the_same_bytes_every_time(void **state) {
+    (void)state;
+    size_t a, b;
+    const char *x = program("pains/residual_relu_inplace", flow_path("first"), &a);
+    const char *y = program("pains/residual_relu_inplace", flow_path("second"), &b);
+    assert_int_equal(a, b);
+    assert_memory_equal(x, y, a);
+}
+
+static void inputs_and_outputs_are_floats_unless_asked_for(void **state) {
+    (void)state;
+    const char *out = flow_path("floats");
+    assert_code(compile("pains/wide_conv1d", out), 0);
+    const json_t *input = json_array_get(json_object_get(flow_report(out), "inputs"), 0);
+    assert_string_equal(json_string_value(json_object_get(input, "dtype")), "float32");
+}
+
+static void nodes_without_a_form_are_named(void **state) {
+    (void)state;
+    const char *out = flow_path("refused");
+    Said said = compile("pains/lstm_of_3", out);
+    assert_code(said, 1);
+    assert_says(said.messages, "corten::lstm has no form in ExecuTorch's Cortex-M dialect");
+    assert_says(said.messages, "node lstm");
+    assert_false(file_exists(out));
+}
+
+static void state_is_refused(void **state) {
+    (void)state;
+    Said said = compile("flow/counter", flow_path("state"));
+    assert_code(said, 1);
+    assert_says(said.messages, "ExecuTorch programs of Corten have none");
+}
+
+int main(void) {
+    flow_begin();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_program_is_written_instead_of_c),
+        cmocka_unit_test(the_same_bytes_every_time),
+        cmocka_unit_test(inputs_and_outputs_are_floats_unless_asked_for),
+        cmocka_unit_test(nodes_without_a_form_are_named),
+        cmocka_unit_test(state_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
