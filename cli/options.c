@@ -142,6 +142,8 @@ const Option option_table[] = {
      "the first layer",
      NULL, NULL},
     {"emit", 0, COMPILE, TEXT, AT(emit), NULL, "what to write (default: c)", "c|tosa|pte", NULL},
+    {"bundle", 0, COMPILE, FLAG, AT(bundle), NULL,
+     "with --emit pte: also a .bpte, with inputs and expected outputs", NULL, NULL},
     {"export", 0, COMPILE, REPEATED, LIST_AT(exports), NULL,
      "also a folder ready for this; repeatable", "cmake|make|arduino|zephyr|cmsis-pack", NULL},
     HEAD("The chip", INSPECT | COMPILE),

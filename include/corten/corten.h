@@ -111,6 +111,7 @@ typedef struct {
     int limits_count;
     const char *arena; /* the program's array that is the arena; NULL: the model's own */
     bool bind_outputs; /* outputs lie in memory that is bound before each run */
+    bool bundle;       /* with emit pte: also a program with inputs and expected outputs */
 
     void *user;                                                      /* what the callbacks get */
     void (*result)(void *user, const char *text, size_t bytes);      /* not to results */

@@ -212,6 +212,8 @@ static const char *write_folder(C *c, Session *s, Graph *g, PipelineControl *con
         emit_pte(c, g, &s->compile, files);
     else
         emit_c(c, g, &s->compile, files);
+    if (s->o->bundle)
+        bundle_add(c, s, g, files);
     export_files(c, g, &s->compile, files);
     add_seconds(control, "emit", now() - start);
     if (s->o->archive_data) {

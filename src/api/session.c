@@ -137,6 +137,8 @@ static void choose_profile(C *c, Session *s) {
         names[i] = profile_table[i].name;
     int kind = choose_or(c, "--emit", s->o->emit, names, profile_table_count, 0);
     s->compile.profile = &profile_table[kind < 0 ? 0 : kind];
+    if (s->o->bundle && !text_equal(s->compile.profile->name, "pte"))
+        diag_error(c, DIAG_USAGE, NULL, "--bundle is of ExecuTorch programs: it needs --emit pte");
     if (kind > 0 && s->o->exports_count > 0)
         diag_error(c, DIAG_USAGE, NULL, "--export is of C: it does not go with --emit %s",
                    s->o->emit);

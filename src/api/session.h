@@ -92,6 +92,9 @@ typedef struct {
 
 Estimate estimate_needs(C *c, const Session *s);
 
+/* Adds <name>.bpte, of the program among the files and the simulator's outputs. */
+void bundle_add(C *c, const Session *s, Graph *g, FileSet *files);
+
 /* Adds to the options what --accuracy-budget raises to 16 bits, so that the passes can go on; fatal
  * when it cannot be met. */
 void budget_meet(C *c, Session *s, const Graph *calibrated, const Graph *reference);

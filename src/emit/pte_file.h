@@ -50,11 +50,28 @@ typedef struct {
     int64_t planned; /* bytes */
 } PteProgram;
 
+typedef struct { /* a tensor with its numbers, as they lie in memory */
+    PteScalar scalar;
+    int rank;
+    int32_t size[PTE_RANK];
+    uint8_t order[PTE_RANK];
+    const void *data;
+    size_t bytes;
+} PteData;
+
+typedef struct { /* a program with inputs and what it must make of them */
+    const void *program;
+    size_t program_bytes;
+    int case_count, input_count, output_count;
+    const PteData *input, *output; /* [case][tensor] */
+} PteBundle;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 /* The file's bytes, from malloc; NULL: out of memory. */
 void *pte_serialize(const PteProgram *p, size_t *bytes);
+void *pte_bundle(const PteBundle *p, size_t *bytes);
 #ifdef __cplusplus
 }
 #endif

@@ -235,6 +235,33 @@ static bool write_linear(Pte *t, Node *n) {
     return true;
 }
 
+/* The second operand's rows are its columns: [batch][columns][depth]. */
+static bool write_matmul(Pte *t, Node *n) {
+    const Value *a = node_operand(n, 0), *b = node_operand(n, 1), *y = n->out[0];
+    static const int8_t plain[] = {0, 1, 2}, turned[] = {0, 2, 1};
+    int32_t multiplier, shift, min, max;
+    store_clamp(n, &min, &max);
+    if (!layer_int8(a) || !layer_int8(b) || !layer_int8(y) || a->constant || b->constant ||
+        a->type.rank != 3 || b->type.rank != 3 || a->type.dim[0] != b->type.dim[0] || min > -128 ||
+        max < 127 || !value_order_is_identity(node_result(n)))
+        return false;
+    PteShape columns = {3, {b->type.dim[0], b->type.dim[2], b->type.dim[1]}, {0, 1, 2}};
+    int lhs = pte_value_in(t, a, plain), rhs = pte_value_in(t, b, turned), out = pte_result(t, n);
+    multiplier_from(value_scale(a) * value_scale(b) / value_scale(y), &multiplier, &shift);
+    int args[] = {lhs,
+                  pte_int(t, -value_zero_point(a)),
+                  pte_view(t, rhs, &columns),
+                  pte_int(t, -value_zero_point(b)),
+                  pte_int(t, value_zero_point(y)),
+                  pte_int(t, multiplier),
+                  pte_int(t, shift),
+                  pte_scratch(t, isa_is(t, "mve") ? 4 * b->type.dim[2] : 0),
+                  out};
+    pte_call(t, "quantized_batch_matmul", 9, args);
+    pte_finish(t, n, out);
+    return true;
+}
+
 /* ---- pools and means ----------------------------------------------------------------------- */
 
 /* Sums of every channel, times a factor, on a grid of their own, which the dialect's average does
@@ -425,6 +452,20 @@ static bool write_mul(Pte *t, Node *n) {
     return true;
 }
 
+/* The dialect compares numbers as they are: all on one grid. */
+static bool write_extreme(Pte *t, Node *n) {
+    int32_t min, max;
+    int operand[2];
+    store_clamp(n, &min, &max);
+    if (min > -128 || max < 127 || !take_operands(t, n, operand) ||
+        !grids_equal(node_operand(n, 0), n->out[0]) || !grids_equal(node_operand(n, 1), n->out[0]))
+        return false;
+    int out = pte_result(t, n), args[] = {operand[0], operand[1], out};
+    pte_call(t, node_is(n, "aten::maximum") ? "maximum" : "minimum", 3, args);
+    pte_finish(t, n, out);
+    return true;
+}
+
 /* A function of one byte. */
 static bool write_entries(Pte *t, const Node *n, const int8_t entry[256]) {
     int x = pte_value_in(t, node_operand(n, 0), n->out[0]->order);
@@ -537,11 +578,14 @@ static const struct {
     bool (*write)(Pte *t, Node *n);
 } writers[] = {
     {"aten::add", write_add},
+    {"aten::maximum", write_extreme},
+    {"aten::minimum", write_extreme},
     {"aten::mul", write_mul},
     {"corten::avg_pool2d", write_avg_pool},
     {"corten::conv2d", write_conv},
     {"corten::dequantize", write_dequantize},
     {"corten::linear", write_linear},
+    {"corten::matmul", write_matmul},
     {"corten::max_pool2d", write_max_pool},
     {"corten::quantize", write_quantize},
     {"corten::reduce_sum", write_reduce_sum},

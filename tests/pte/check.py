@@ -20,6 +20,7 @@ import numpy as np
 import torch
 import executorch.backends.cortex_m.passes  # noqa: F401  the dialect and its Python kernels
 from executorch.backends.cortex_m.library import cmsis_nn
+from executorch.devtools.bundled_program.serialize import deserialize_from_flatbuffer_to_bundled_program
 from executorch.exir import schema
 from executorch.exir._serialize._program import deserialize_pte_binary
 
@@ -99,6 +100,31 @@ class Program:
         out.copy_(result)
 
 
+def bundled(values: list) -> list[np.ndarray]:
+    """Tensors of a bundle, in logical order."""
+    arrays = []
+    for v in (value.val for value in values):
+        dtype = {1: np.int8, 6: np.float32}[int(v.scalar_type)]
+        order = list(v.dim_order)
+        lying = np.frombuffer(bytes(v.data), dtype).reshape([v.sizes[d] for d in order])
+        arrays.append(lying.transpose(np.argsort(order)).copy())
+    return arrays
+
+
+def bundle_faults(out: Path, p: Program, steps: float) -> list[str]:
+    """What a bundle expects of the program that it holds must be what that gives."""
+    bundle = deserialize_from_flatbuffer_to_bundled_program(next(out.glob("*.bpte")).read_bytes())
+    faults = [] if bytes(bundle.program) == next(out.glob("*.pte")).read_bytes() else ["another program"]
+    suite = bundle.method_test_suites[0]
+    if suite.method_name != "forward" or not suite.test_cases:
+        faults.append("no cases for forward")
+    for case in suite.test_cases:
+        for got, wanted in zip(p.run(bundled(case.inputs)), bundled(case.expected_outputs)):
+            if np.abs(got.astype(float) - wanted).max() > steps:
+                faults.append("a bundled output is not what the program gives")
+    return faults
+
+
 def scratch_faults(p: Program, target: str) -> list[str]:
     """Scratch that is not what CMSIS-NN's own functions ask for."""
     backend, kind = getattr(cmsis_nn.Backend, TARGETS[target]), cmsis_nn.DataType.A8W8
@@ -145,7 +171,7 @@ def check_target(corten: str, target: str, count: int, case: str, work: Path) ->
     steps, _, most = limits.partition(",")
     archive, calibration, test = files_of(Path(path))
     out = work / target
-    run(corten, "compile", archive, "-c", calibration, "-t", target, "--emit", "pte", "-o", out, "-q")
+    run(corten, "compile", archive, "-c", calibration, "-t", target, "--emit", "pte", "--bundle", "-o", out, "-q")
     report = json.loads((out / "report.json").read_text())
     file = next(out.glob("*.pte"))
     p = Program(file)
@@ -164,7 +190,7 @@ def check_target(corten: str, target: str, count: int, case: str, work: Path) ->
             total += d.size
     print(f"{Path(path).name} for {target}: {differing} of {total} numbers differ, by at most {worst:.2f} "
           f"steps; {p.planned:,} bytes planned, file {file.stat().st_size:,}", flush=True)
-    faults = scratch_faults(p, target)
+    faults = scratch_faults(p, target) + bundle_faults(out, p, (int(steps or 0) + 1e-3) * max(scales))
     if worst > int(steps or 0) + 1e-3:
         faults.append(f"{path} on {target} differs by {worst} steps")
     if most and p.planned > int(most):

@@ -73,6 +73,25 @@ static void nodes_without_a_form_are_named(void **state) {
     assert_false(file_exists(out));
 }
 
+static void bundles_are_of_programs_and_need_samples(void **state) {
+    (void)state;
+    CortenOptions o = {.model = "pains/wide_conv1d.pt2",
+                       .target = "cortex-m55",
+                       .bundle = true,
+                       .out = flow_path("bundled")};
+    Said said = flow_run(corten_compile, o);
+    assert_code(said, 2);
+    assert_says(said.messages, "--bundle is of ExecuTorch programs: it needs --emit pte");
+    const char *data = "pains/wide_conv1d.npz";
+    o.emit = "pte";
+    o.calibrate = &data;
+    o.calibrate_count = 1;
+    assert_code(flow_run(corten_compile, o), 0);
+    size_t bytes;
+    const char *file = file_read(flow_c(), flow_path("bundled/wide_conv1d.bpte"), &bytes);
+    assert_memory_equal(file + 4, "BP08", 4);
+}
+
 static void state_is_refused(void **state) {
     (void)state;
     Said said = compile("flow/counter", flow_path("state"));
@@ -87,6 +106,7 @@ int main(void) {
         cmocka_unit_test(the_same_bytes_every_time),
         cmocka_unit_test(inputs_and_outputs_are_floats_unless_asked_for),
         cmocka_unit_test(nodes_without_a_form_are_named),
+        cmocka_unit_test(bundles_are_of_programs_and_need_samples),
         cmocka_unit_test(state_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,6 +91,7 @@ def compile(
     memory: PathLike | Mapping[str, Any] | None = None,
     arena: str | None = None,
     emit: Literal["c", "tosa", "pte"] | None = None,
+    bundle: bool = False,
     export: Sequence[Export] = (),
     threads: int = 0,
     mean: Sequence[float] | float | None = None,
@@ -132,6 +133,7 @@ def compile(
         arena: The name of the program's array that is the arena, which several models may share.
         emit: What to write; ``tosa`` is a TOSA 1.0 program instead of C, ``pte`` one for
             ExecuTorch's runtime.
+        bundle: With ``emit="pte"``: also a bundled program, with inputs and expected outputs.
         export: Also write folders that those build systems take.
         threads: For calibration; 0 is one per processor.
         mean: Of images in folders, per channel, in 0..1.
@@ -178,6 +180,7 @@ def compile(
         **_memory(memory),
         arena=arena,
         emit=emit,
+        bundle=bundle,
         exports=export,
         threads=threads,
         mean=_numbers(mean),
