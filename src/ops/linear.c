@@ -358,7 +358,9 @@ static Value *product(C *c, Graph *g, Node *n, Value *a, Value *b) {
 
 /* factor * v, without a node for a factor of one */
 static Value *scaled(Graph *g, Node *n, Value *v, double factor) {
-    return factor == 1 ? v : MAKE("aten::mul.Tensor", arg_value(v), arg_float(factor));
+    bool whole = !dtype_is_float(v->type.dtype) && factor == rint(factor);
+    Arg by = whole ? arg_int((int64_t)factor) : arg_float(factor);
+    return factor == 1 ? v : MAKE("aten::mul.Tensor", arg_value(v), by);
 }
 
 static void matmul_decompose(C *c, Graph *g, Node *n) {

@@ -544,7 +544,9 @@ static void sum_to_size_decompose(C *c, Graph *g, Node *n) {
                         shape_text(c, count, size));
         return;
     }
-    x = sum_node(c, g, n, x, &d, true, 1);
+    if (memcmp(d.reduced, (bool[MAX_RANK]){false}, sizeof d.reduced) != 0)
+        x = sum_node(c, g, n, dtype_is_float(x->type.dtype) ? x : convert(g, n, x, DT_I64), &d,
+                     true, 1);
     value_replace(g, n->out[0], MAKE("aten::reshape", arg_value(x), arg_ints(c, count, size)));
 }
 
@@ -649,9 +651,27 @@ static void prod_decompose(C *c, Graph *g, Node *n) {
     value_replace(g, n->out[0], x);
 }
 
+/* The running sum of integers, doubling how many elements each place has summed up: x plus x moved
+ * by 1, 2, 4 ... places. */
+static Value *running_sum(C *c, Graph *g, Node *n, Value *x, int dim) {
+    int64_t size = x->type.dim[dim], side[2 * MAX_RANK] = {0}; /* of a pad, from the last dim on */
+    int last = 2 * (x->type.rank - 1 - dim);
+    for (int64_t step = 1; step < size; step *= 2) {
+        side[last] = step;
+        Value *moved = MAKE("aten::constant_pad_nd", arg_value(slice(g, n, x, dim, 0, size - step)),
+                            arg_ints(c, last + 2, side), arg_int(0));
+        x = MAKE("aten::add.Tensor", arg_value(x), arg_value(moved));
+    }
+    return x;
+}
+
 static void cumsum_decompose(C *c, Graph *g, Node *n) {
     Value *x = summand(g, n);
     int dim = x->type.rank ? dim_wrap(c, n, node_int(n, "dim"), x->type.rank) : 0;
+    if (!dtype_is_float(x->type.dtype) && x->type.rank > 0) {
+        value_replace(g, n->out[0], running_sum(c, g, n, x, dim));
+        return;
+    }
     value_replace(g, n->out[0], MAKE("corten::cumsum", arg_value(x), arg_int(dim)));
 }
 
