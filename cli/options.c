@@ -114,7 +114,7 @@ const int command_count = COUNT_OF(command_table);
 
 const Option option_table[] = {
     {"target", 't', INSPECT | COMPILE, TEXT, AT(target), "CPU",
-     "the CPU: corten targets lists them", TARGETS_LISTED, NULL},
+     "the CPU, or the Ethos-U beside one: corten targets lists them", TARGETS_LISTED, NULL},
     {"output", 'o', COMPILE, TEXT, AT(out), "DIR", "the folder to write", FOLDERS, NULL},
     {"output", 'o', RUN, TEXT, AT(out), "FILE", "the .npy or .npz to write", FILES, NULL},
     HEAD("Calibration and precision", INSPECT | COMPILE | SENSITIVITY),
@@ -166,6 +166,10 @@ const Option option_table[] = {
      "inputs lie in buffers of yours, bound before each run (double buffering)", NULL, NULL},
     {"bind-outputs", 0, INSPECT | COMPILE, FLAG, AT(bind_outputs), NULL,
      "likewise for outputs: nothing else is kept in their memory", NULL, NULL},
+    {"vela", 0, COMPILE, TEXT, AT(vela), "PATH",
+     "Arm's compiler for an Ethos-U, unless it is in PATH", FILES, NULL},
+    {"vela-argument", 0, COMPILE, REPEATED, LIST_AT(vela_arguments), "WORD",
+     "goes to it as it is: --vela-argument=--optimise=Size; repeatable", NULL, NULL},
     {"threads", 0, COMPILE | SENSITIVITY, INTEGER, AT(threads), "N", "for calibration", NULL, NULL},
     HEAD("Looking inside", COMPILE),
     {"dump", 0, COMPILE, TEXT, AT(dump), "PASS", "print the graph behind this pass", PASSES_LISTED,

@@ -371,6 +371,14 @@ typedef enum {
     REF(input)                                                                                     \
     REF(output) REF(indices) INT(element_size) INTS(dim, 8) INTS(in_stride, 8) INTS(index_start, 8)
 
+/* A command stream of an Ethos-U with the weights that it reads, both aligned to 16 bytes; inputs and
+ * outputs lie in scratch. */
+#define CTN_NPU_FIELDS(REF, INT, INTS)                                                             \
+    REF(commands)                                                                                  \
+    REF(weights)                                                                                   \
+    REF(scratch)                                                                                   \
+    REF(fast) INT(command_bytes) INT(weight_bytes) INT(scratch_bytes) INT(fast_bytes)
+
 /* count bytes, in ascending order: the regions may overlap if output lies below input. */
 #define CTN_MOVE_FIELDS(REF, INT, INTS) REF(input) REF(output) INT(count)
 
@@ -798,6 +806,7 @@ typedef enum {
     KERNEL(gather, Gather, CTN_GATHER_FIELDS)                                                      \
     KERNEL(move, Move, CTN_MOVE_FIELDS)                                                            \
     KERNEL(fill, Fill, CTN_FILL_FIELDS)                                                            \
+    KERNEL(npu, Npu, CTN_NPU_FIELDS)                                                               \
     KERNEL(take, Take, CTN_TAKE_FIELDS)                                                            \
     KERNEL(upsample_bilinear2d_s8, UpsampleBilinear2dS8, CTN_UPSAMPLE_BILINEAR2D_S8_FIELDS)        \
     KERNEL(upsample_bilinear2d_s16, UpsampleBilinear2dS16, CTN_UPSAMPLE_BILINEAR2D_S16_FIELDS)     \

@@ -19,7 +19,7 @@
 
 /* Grows with every function or member added. Members are only added, at the end of their group,
  * and zero means what was so before. */
-#define CORTEN_API_VERSION 4
+#define CORTEN_API_VERSION 5
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,7 +52,7 @@ typedef struct {         /* texts and numbers that are not known are NULL and 0 
 
 typedef struct {
     const char *model;  /* a .pt2 archive, or the folder of an earlier compile */
-    const char *target; /* "cortex-m55" */
+    const char *target; /* "cortex-m55", "ethos-u55-128", "cortex-m7+ethos-u55-128" */
     const char *out;    /* compile: folder; run: .npy or .npz */
     const char *isa;    /* NULL: the target's own */
 
@@ -112,6 +112,9 @@ typedef struct {
     const char *arena; /* the program's array that is the arena; NULL: the model's own */
     bool bind_outputs; /* outputs lie in memory that is bound before each run */
     bool bundle;       /* with emit pte: also a program with inputs and expected outputs */
+    const char *vela;  /* Arm's compiler for an Ethos-U; NULL: "vela" in PATH */
+    const char *const *vela_arguments; /* what it gets besides Corten's own */
+    int vela_arguments_count;
 
     void *user;                                                      /* what the callbacks get */
     void (*result)(void *user, const char *text, size_t bytes);      /* not to results */

@@ -119,6 +119,36 @@ static void measure_lowered(C *c, Session *s, Graph *g, PipelineControl *control
     add_seconds(control, "measure", now() - start);
 }
 
+/* What is said of a node that is lowered for the CPU is true of it on the NPU: its numbers are the
+ * same. */
+static void take_measures(Graph *g, const Graph *on_cpu) {
+    for (Node *n = g->first; n; n = n->next) {
+        const Node *m;
+        for (m = on_cpu->first; m && strcmp(m->name, n->name) != 0;)
+            m = m->next;
+        n->sqnr_db = m ? m->sqnr_db : n->sqnr_db;
+    }
+    for (const Call *call = on_cpu->first_call; call; call = call->next)
+        for (Node *n = g->first; n && call->macs > 0; n = n->next)
+            if (call->node && strcmp(call->node->name, n->name) == 0)
+                n->npu_macs += call->macs;
+    g->output_sqnr_db = on_cpu->output_sqnr_db;
+}
+
+/* The simulator has no NPU: the model is measured as if there were none. */
+static void measure_on_cpu(C *c, Session *s, Graph *g, PipelineControl *control) {
+    Graph *copy = graph_copy(c, g);
+    PipelineControl part = {.from = control->from, .stop_after = "lower"};
+    const Npu *npu = s->compile.npu;
+    s->compile.npu = NULL;
+    pipeline_run(c, copy, &s->compile, &part);
+    if (copy->float_wanted_count == 0) {
+        measure_lowered(c, s, copy, control);
+        take_measures(g, copy);
+    }
+    s->compile.npu = npu;
+}
+
 static void check_budget(C *c, const Session *s) {
     if (s->o->from || is_saved_graph(c, s->o))
         fatal(c, DIAG_USAGE, NULL, "--accuracy-budget needs an archive, not a dumped graph");
@@ -146,11 +176,14 @@ static void run_passes(C *c, Session *s, Graph *g, PipelineControl *control, Fil
     }
     add_graph_file(c, g, files);
     s->compile.resume = control->from;
+    if (s->compile.npu && profile_of(&s->compile)->of_npu)
+        measure_on_cpu(c, s, g, control);
     if (strcmp(control->from, "plan") != 0) {
         run_until(c, s, g, control, "lower", "plan");
         if (g->float_wanted_count > 0)
             return;
-        measure_lowered(c, s, g, control);
+        if (g->npu_count == 0)
+            measure_lowered(c, s, g, control);
     }
     pipeline_run(c, g, &s->compile, control);
 }
@@ -207,7 +240,7 @@ static const char *write_folder(C *c, Session *s, Graph *g, PipelineControl *con
     double start = now();
     report_settle(c, g);
     if (text_equal(profile_of(&s->compile)->name, "tosa"))
-        emit_tosa(c, g, files);
+        emit_tosa(c, g, &s->compile, files);
     else if (text_equal(profile_of(&s->compile)->name, "pte"))
         emit_pte(c, g, &s->compile, files);
     else

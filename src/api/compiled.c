@@ -85,6 +85,8 @@ static void take_options(C *c, Session *s, const json_t *root, const Loc *loc, C
     s->scaling = scaling_of(c, o);
     s->o = o;
     session_options(c, s);
+    s->compile.npu =
+        NULL; /* the simulator has none: as lowered for the CPU, the numbers are the same */
 }
 
 /* An archive that lies with the model has its bare name in the report. */

@@ -98,6 +98,8 @@ static const Thing things[] = {
      true, find_tool},
     {"newlib", "--on qemu: the C library of the simulated chip",
      "apt-get install libnewlib-arm-none-eabi", true, find_newlib},
+    {"vela", "-t ethos-u...: Arm's compiler for the NPU", "pip install ethos-u-vela", false,
+     find_tool},
     {"cc", "tests: emitted C on the host", "apt-get install gcc", false, find_tool},
     {"cmake", "folders of --export cmake", "apt-get install cmake", false, find_tool},
     {"chromium", "tests: report.html in a browser", "apt-get install chromium", false,

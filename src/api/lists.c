@@ -94,6 +94,16 @@ static void targets_body(C *c, Session *s) {
             fprintf(s->results, "%-15s %-4s %-12s %s\n", cpu->name, cpu->isa, cpu->machine,
                     cpu->gcc_flags);
     }
+    for (int i = 0; i < npu_table_count; i++) {
+        const Npu *npu = &npu_table[i];
+        if (s->o->json)
+            json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", npu->name, "cpu",
+                                                  npu->cpu, "vela_system_config", npu->system,
+                                                  "vela_memory_mode", npu->memory_mode));
+        else
+            fprintf(s->results, "%-15s beside a %s; Vela's %s, %s\n", npu->name, npu->cpu,
+                    npu->system, npu->memory_mode);
+    }
     print_list(s, list);
 }
 

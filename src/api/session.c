@@ -133,25 +133,54 @@ static int choose_or(C *c, const char *option, const char *word, const char *con
 
 static void choose_profile(C *c, Session *s) {
     const char **names = NEW_ARRAY(c, const char *, profile_table_count);
-    for (int i = 0; i < profile_table_count; i++)
-        names[i] = profile_table[i].name;
-    int kind = choose_or(c, "--emit", s->o->emit, names, profile_table_count, 0);
+    int count = 0;
+    while (count < profile_table_count && !profile_table[count].of_npu) {
+        names[count] = profile_table[count].name;
+        count++;
+    }
+    int kind = choose_or(c, "--emit", s->o->emit, names, count, 0);
     s->compile.profile = &profile_table[kind < 0 ? 0 : kind];
+    if (s->compile.npu && text_equal(s->compile.profile->name, "pte"))
+        diag_error(c, DIAG_USAGE, NULL, "--emit pte is of the Cortex-M alone: -t %s",
+                   s->compile.cpu->name);
     if (s->o->bundle && !text_equal(s->compile.profile->name, "pte"))
         diag_error(c, DIAG_USAGE, NULL, "--bundle is of ExecuTorch programs: it needs --emit pte");
+    for (int i = 0; kind == 0 && s->compile.npu && i < profile_table_count; i++)
+        if (profile_table[i].of_npu)
+            s->compile.profile = &profile_table[i];
     if (kind > 0 && s->o->exports_count > 0)
         diag_error(c, DIAG_USAGE, NULL, "--export is of C: it does not go with --emit %s",
                    s->o->emit);
 }
 
-static void choose_cpu(C *c, Session *s) {
-    const char **names = NEW_ARRAY(c, const char *, cpu_table_count);
+/* "CPU", "NPU" with the CPU that stands beside it, or "CPU+NPU". */
+static bool choose_target(C *c, Session *s) {
+    const char **names = NEW_ARRAY(c, const char *, cpu_table_count + npu_table_count);
     for (int i = 0; i < cpu_table_count; i++)
         names[i] = cpu_table[i].name;
-    int cpu = choose(c, "CPU", s->o->target, names, cpu_table_count);
-    if (cpu < 0)
+    for (int i = 0; i < npu_table_count; i++)
+        names[cpu_table_count + i] = npu_table[i].name;
+    const char *plus = strchr(s->o->target, '+');
+    const char *last = plus ? plus + 1 : s->o->target;
+    int both = cpu_table_count + npu_table_count;
+    int first = plus ? choose(c, "CPU", c_strndup(c, s->o->target, (size_t)(plus - s->o->target)),
+                              names, cpu_table_count)
+                     : -1;
+    int k = plus ? choose(c, "NPU", last, names + cpu_table_count, npu_table_count)
+                 : choose(c, "CPU", last, names, both);
+    if (k < 0 || (plus && first < 0))
+        return false;
+    k += plus ? cpu_table_count : 0;
+    s->compile.npu = k < cpu_table_count ? NULL : &npu_table[k - cpu_table_count];
+    s->compile.cpu = plus             ? &cpu_table[first]
+                     : s->compile.npu ? cpu_find(s->compile.npu->cpu)
+                                      : &cpu_table[k];
+    return true;
+}
+
+static void choose_cpu(C *c, Session *s) {
+    if (!choose_target(c, s))
         return;
-    s->compile.cpu = &cpu_table[cpu];
     s->compile.isa = s->compile.cpu->isa;
     const char **levels = NEW_ARRAY(c, const char *, isa_level_count + 1);
     memcpy(levels, isa_levels, (size_t)isa_level_count * sizeof *levels);
@@ -233,6 +262,10 @@ void session_options(C *c, Session *s) {
     choose_profile(c, s);
     if (!o->io && profile_of(k)->float_io)
         k->io = IO_FLOAT;
+    k->target = o->target;
+    k->vela = o->vela;
+    k->vela_argument = o->vela_arguments;
+    k->vela_argument_count = o->vela_arguments_count;
     k->allow_float = o->allow_float;
     k->keep_inputs = o->keep_inputs;
     k->bind_inputs = o->bind_inputs;

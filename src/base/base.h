@@ -205,6 +205,7 @@ const char *path_meant(C *c, const char *path);
 bool path_is_folder(const char *path);
 const char *path_join(C *c, const char *folder, const char *name);
 const char *path_stem(C *c, const char *path);                /* "a/b.pt2" -> "b" */
+const char *folder_temporary(C *c); /* an empty one, which goes with c */
 int folder_list(C *c, const char *path, const char ***names); /* sorted, without . and .. */
 
 Array *npy_parse(C *c, const char *what, const void *bytes,

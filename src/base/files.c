@@ -165,6 +165,25 @@ int folder_list(C *c, const char *path, const char ***names) {
     return count;
 }
 
+static void folder_remove(void *path) {
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder)) != NULL)
+        unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+    rmdir(path);
+}
+
+const char *folder_temporary(C *c) {
+    const char *base = getenv("TMPDIR");
+    char *path = c_format(c, "%s/corten-XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(path))
+        fatal(c, DIAG_INPUT, NULL, "%s: cannot make a temporary folder", path);
+    c_defer(c, folder_remove, path);
+    return path;
+}
+
 const char *file_sha256(C *c, const char *path) {
     char digest[SHA256_DIGEST_STRING_LENGTH];
     if (SHA256File(path, digest) == NULL)

@@ -55,7 +55,9 @@ static int constants_in_order(C *c, const Graph *g, int region, Buffer ***out) {
 
 /* The first member aligns the struct as all constants are: objects then meet without a gap. */
 static void add_member(Text *t, const Buffer *b, bool is_first) {
-    int size = dtype_size(b->element), align = is_first ? CONSTANTS_ALIGN : b->align;
+    int size = dtype_size(b->element), align = b->align;
+    if (is_first && align < CONSTANTS_ALIGN)
+        align = CONSTANTS_ALIGN;
     text_add(t, "    ");
     if (align > size)
         text_add(t, "CTN_ALIGN(%d) ", align);
@@ -410,7 +412,7 @@ static void add_constants_check(Text *t, const Graph *g) {
         text_add(t,
                  "    constants = (uintptr_t)&%s;\n    if ((constants & %d) != 0)\n"
                  "        return -1;\n",
-                 g->region[r].name, CONSTANTS_ALIGN - 1);
+                 g->region[r].name, g->region[r].align - 1);
     }
     text_add(t, "%s", any ? "#endif\n" : "");
 }
@@ -497,4 +499,7 @@ void emit_c(C *c, Graph *g, const Options *o, FileSet *out) {
         add_runtime(c, out, share, call->variant->source);
     if (g->strip_count > 0)
         add_runtime(c, out, share, "move.c");
+    for (int i = 0; i < g->npu_count; i++) /* what Vela was given, to be given to it again */
+        fileset_add(c, out, c_format(c, "%s.tosa", g->npu[i].name), g->npu[i].tosa,
+                    (size_t)g->npu[i].tosa_bytes);
 }

@@ -32,9 +32,14 @@ extern const ExportKind export_table[];
 extern const int export_table_count;
 void export_files(C *c, const Graph *g, const Options *o, FileSet *out);
 
-/* <name>.tosa: a TOSA 1.0 program whose numbers are those of the simulator. What has no form there
- * is reported, node by node. */
-void emit_tosa(C *c, Graph *g, FileSet *out);
+/* <name>.tosa: a TOSA 1.0 program whose numbers are those of the simulator. What has no form there,
+ * or is more than the NPU takes, is reported node by node. */
+void emit_tosa(C *c, Graph *g, const Options *o, FileSet *out);
+/* Why n, whose values have their order, cannot stand in a program for the NPU; NULL: it can. */
+const char *tosa_refusal(C *c, Graph *g, Node *n, const Npu *npu);
+/* The nodes from first to last, which all can, as a program of these inputs and outputs. */
+const void *tosa_part(C *c, Graph *g, Node *first, const Node *last, int in_count, Value *const *in,
+                      int out_count, Value *const *out, size_t *bytes);
 /* <name>.pte: a program for ExecuTorch's runtime, of its Cortex-M dialect; likewise. */
 void emit_pte(C *c, Graph *g, const Options *o, FileSet *out);
 /* Where runtime/, boards/ and exports/ are: CORTEN_SHARE, beside the executable, or the source

@@ -161,9 +161,8 @@ static TosaType type_of(Tosa *t, const Value *v) {
     DType dtype = value_storage(v);
     if (dtype == DT_I8)
         return TOSA_INT8;
-    diag_error(t->c, DIAG_MODEL, t->node ? &t->node->loc : NULL,
-               "%s is %s, which the integer profile of TOSA that Corten writes does not have",
-               v->name, dtype_name(dtype));
+    t->refusal =
+        c_format(t->c, "%s is %s, which no TOSA program of Corten has", v->name, dtype_name(dtype));
     return TOSA_INT8;
 }
 
@@ -218,20 +217,24 @@ void tosa_store(Tosa *t, const Node *n, int tensor) {
     rename_tensor(t, tensor, result->name);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------- */
+/* ---- programs ------------------------------------------------------------------------------ */
 
-static void write_inputs(Tosa *t) {
-    Graph *g = t->g;
-    t->p.input = NEW_ARRAY(t->c, int, g->input_count + 1);
-    for (int i = 0; i < g->input_count; i++) {
-        if (g->input[i].kind != ARG_VALUE)
-            continue;
-        const Value *v = g->input[i].u.value;
-        TosaDims dims = tosa_dims_of(v);
-        t->of_value[v->id] = tensor_new(t, v->name, type_of(t, v), &dims);
-        t->p.input[t->p.input_count++] = t->of_value[v->id];
-        rename_boundary(t, t->of_value[v->id], g->input_name ? g->input_name[i] : NULL);
-    }
+static Tosa tosa_new(C *c, Graph *g) {
+    Tosa t = {.c = c, .g = g, .p = {.name = g->name}};
+    t.of_value = NEW_ARRAY(c, int, g->value_count + 1);
+    for (int i = 0; i < g->value_count; i++)
+        t.of_value[i] = -1;
+    return t;
+}
+
+/* An input that lies as v does. */
+static void write_input(Tosa *t, const Value *v, const char *name) {
+    TosaDims dims = tosa_dims_of(v);
+    t->p.input = c_grow(t->c, t->p.input, t->p.input_count, &t->p.input_capacity,
+                        t->p.input_count + 1, sizeof *t->p.input);
+    t->of_value[v->id] = tensor_new(t, v->name, type_of(t, v), &dims);
+    t->p.input[t->p.input_count++] = t->of_value[v->id];
+    rename_boundary(t, t->of_value[v->id], name);
 }
 
 /* A copy of what is an input, a constant or an output already. */
@@ -246,55 +249,106 @@ static int own_tensor(Tosa *t, int tensor) {
                   : tensor;
 }
 
-static void write_output(Tosa *t, int i) {
-    int tensor = own_tensor(t, tosa_value(t, t->g->output[i].u.value));
+static void write_output(Tosa *t, const Value *v, const char *name) {
+    int tensor = own_tensor(t, tosa_value(t, v));
+    t->p.output = c_grow(t->c, t->p.output, t->p.output_count, &t->p.output_capacity,
+                         t->p.output_count + 1, sizeof *t->p.output);
     t->p.output[t->p.output_count++] = tensor;
-    rename_boundary(t, tensor, t->g->output_name ? t->g->output_name[i] : NULL);
+    rename_boundary(t, tensor, name);
 }
 
-static void write_outputs(Tosa *t) {
-    Graph *g = t->g;
-    t->p.output = NEW_ARRAY(t->c, int, g->output_count + 1);
-    for (int i = 0; i < g->output_count; i++)
-        if (g->output[i].kind == ARG_VALUE)
-            write_output(t, i);
+/* Why n, whose operands are written, cannot be; NULL: it is. */
+static const char *write_node(Tosa *t, Node *n, const Npu *npu) {
+    int first = t->p.operator_count;
+    t->node = n;
+    t->refusal = NULL;
+    bool written = tosa_node(t, n);
+    if (!written && !t->refusal)
+        t->refusal =
+            c_format(t->c, "%s has no form in TOSA's integer profile", node_operator(n));
+    for (int i = first; npu && !t->refusal && i < t->p.operator_count; i++)
+        t->refusal = tosa_limit(t->c, &t->p, &t->p.op[i], npu);
+    t->node = NULL;
+    return t->refusal;
 }
 
-static void write_nodes(Tosa *t) {
-    for (Node *n = t->g->first; n; n = n->next) {
+/* So that what else is wrong is found too. */
+static void write_anything(Tosa *t, const Node *n) {
+    for (int k = 0; k <= n->out_count; k++) {
+        const Value *v = k < n->out_count ? n->out[k] : node_result(n);
+        TosaDims dims = tosa_dims_of(v);
+        if (t->of_value[v->id] < 0)
+            t->of_value[v->id] = tensor_new(t, NULL, TOSA_INT8, &dims);
+    }
+}
+
+static void write_nodes(Tosa *t, Node *first, const Node *last, const Npu *npu) {
+    for (Node *n = first; n; n = n == last ? NULL : n->next) {
         if (n->fused)
             continue; /* its producer's store has it */
-        t->node = n;
-        int errors = diag_error_count(t->c);
-        if (!tosa_node(t, n)) {
-            if (diag_error_count(t->c) == errors)
-                diag_error(t->c, DIAG_MODEL, &n->loc, "%s has no form in TOSA's integer profile",
-                           node_operator(n));
-            TosaDims dims = tosa_dims_of(node_result(n)); /* so that others are found too */
-            for (int k = 0; k < n->out_count; k++)
-                t->of_value[n->out[k]->id] = tensor_new(t, NULL, TOSA_INT8, &dims);
-            t->of_value[node_result(n)->id] = tensor_new(t, NULL, TOSA_INT8, &dims);
+        const char *refusal = write_node(t, n, npu);
+        if (refusal) {
+            diag_error(t->c, DIAG_MODEL, &n->loc, "%s", refusal);
+            write_anything(t, n);
         }
     }
-    t->node = NULL;
 }
 
-void emit_tosa(C *c, Graph *g, FileSet *out) {
-    Tosa t = {.c = c, .g = g, .p = {.name = g->name}};
-    t.of_value = NEW_ARRAY(c, int, g->value_count + 1);
-    for (int i = 0; i < g->value_count; i++)
-        t.of_value[i] = -1;
+const char *tosa_refusal(C *c, Graph *g, Node *n, const Npu *npu) {
+    Tosa t = tosa_new(c, g);
+    for (int k = 0, count = node_operand_count(n); k < count; k++) {
+        const Value *v = node_operand(n, k);
+        if (!v->constant && t.of_value[v->id] < 0)
+            write_input(&t, v, NULL);
+        if (t.refusal)
+            return t.refusal;
+    }
+    return write_node(&t, n, npu);
+}
+
+static const void *serialized(Tosa *t, size_t *bytes) {
+    void *data = tosa_serialize(&t->p, bytes);
+    if (!data)
+        fatal(t->c, DIAG_MODEL, NULL, "out of memory for the TOSA file");
+    const void *copy = c_memdup(t->c, data, *bytes);
+    free(data);
+    return copy;
+}
+
+const void *tosa_part(C *c, Graph *g, Node *first, const Node *last, int in_count, Value *const *in,
+                      int out_count, Value *const *out, size_t *bytes) {
+    Tosa t = tosa_new(c, g);
+    for (int i = 0; i < in_count; i++)
+        write_input(&t, in[i], NULL);
+    write_nodes(&t, first, last, NULL);
+    diag_stop_if_errors(c);
+    for (int i = 0; i < out_count; i++)
+        write_output(&t, out[i], out[i]->name);
+    return serialized(&t, bytes);
+}
+
+static void write_boundary(Tosa *t, int count, const Arg *arg, const char *const *name,
+                           void (*write)(Tosa *t, const Value *v, const char *name)) {
+    for (int i = 0; i < count; i++)
+        if (arg[i].kind == ARG_VALUE)
+            write(t, arg[i].u.value, name ? name[i] : NULL);
+}
+
+void emit_tosa(C *c, Graph *g, const Options *o, FileSet *out) {
+    Tosa t = tosa_new(c, g);
     if (g->state_count > 0)
         diag_error(c, DIAG_MODEL, NULL, "state %s: TOSA programs of Corten have none",
                    g->state[0].fqn);
-    write_inputs(&t);
-    write_nodes(&t);
+    write_boundary(&t, g->input_count, g->input, g->input_name, write_input);
+    if (t.refusal)
+        diag_error(c, DIAG_MODEL, NULL, "%s", t.refusal);
+    write_nodes(&t, g->first, NULL, o->npu);
     diag_stop_if_errors(c);
-    write_outputs(&t);
+    write_boundary(&t, g->output_count, g->output, g->output_name, write_output);
+    if (t.refusal)
+        diag_error(c, DIAG_MODEL, NULL, "%s", t.refusal);
+    diag_stop_if_errors(c);
     size_t bytes = 0;
-    void *data = tosa_serialize(&t.p, &bytes);
-    if (!data)
-        fatal(c, DIAG_MODEL, NULL, "out of memory for the TOSA file");
+    const void *data = serialized(&t, &bytes);
     fileset_add(c, out, c_format(c, "%s.tosa", g->name), data, bytes);
-    free(data);
 }

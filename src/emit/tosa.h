@@ -9,7 +9,8 @@
 typedef struct {
     C *c;
     Graph *g;
-    const Node *node; /* the one that is being written */
+    const Node *node;    /* the one that is being written */
+    const char *refusal; /* why it cannot be, if more is known than that it has no form */
     TosaProgram p;
     int *of_value; /* by value id: its tensor, in the order of the value's memory; -1: none yet */
 } Tosa;
@@ -54,6 +55,9 @@ int tosa_lookup(Tosa *t, int tensor, const int8_t entry[256]);
 /* A value of rank 3 or 4 as N, height, width, C, and such a tensor as n's first output lies. */
 int tosa_image(Tosa *t, const Value *v);
 int tosa_image_back(Tosa *t, const Node *n, int tensor);
+
+/* What the NPU has against an operator of the program; NULL: nothing. */
+const char *tosa_limit(C *c, const TosaProgram *p, const TosaOperator *op, const Npu *npu);
 
 bool tosa_movement(Tosa *t, Node *n);
 bool tosa_cat(Tosa *t, Node *n);

@@ -75,7 +75,7 @@ typedef struct {
     int tensor_count, tensor_capacity, operator_count, operator_capacity;
     TosaTensor *tensor;
     TosaOperator *op;
-    int input_count, output_count;
+    int input_count, input_capacity, output_count, output_capacity;
     int *input, *output;
 } TosaProgram;
 

@@ -278,7 +278,7 @@ bool origins_have(const Origins *o, int id) {
     return low < o->count && o->id[low] == id;
 }
 
-static Origins origins_union(C *c, const Origins *a, const Origins *b) {
+Origins origins_union(C *c, const Origins *a, const Origins *b) {
     Origins u = {0, NEW_ARRAY(c, int, (int64_t)a->count + b->count)};
     for (int i = 0, k = 0; i < a->count || k < b->count;) {
         int x = i < a->count ? a->id[i] : INT32_MAX, y = k < b->count ? b->id[k] : INT32_MAX;

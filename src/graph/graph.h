@@ -202,13 +202,15 @@ struct Node {
     Graph *body; /* of table and recurrent nodes; NULL otherwise */
     Origins origins;
     NodeTarget target;
-    bool joined;     /* its reader, a cat, moves its operand straight into place (lower.c) */
+    const char *npu_reason; /* why the NPU that there is does not run it; NULL: it does */
+    bool joined;            /* its reader, a cat, moves its operand straight into place (lower.c) */
     bool fused;      /* computed in the store of the node that defines its operand (fuse.c) */
     bool float_kept; /* --allow-float: stays float on the chip */
     int weight_bits; /* 4 if asked for by --precision; 0: 8 */
     const char *float_reason;
     Patches *patches;
     double sqnr_db; /* verify's result; NAN unknown */
+    int64_t npu_macs;
     Node *prev, *next;
 };
 
@@ -266,7 +268,27 @@ typedef struct {
     const char *section, *symbol; /* as of its memory */
     int memory;                   /* that it lies in; -1: in memory of the caller's */
     int64_t bytes;                /* after plan */
+    int align;                    /* of constants, after plan */
 } MemoryRegion;
+
+typedef struct { /* a number of Vela's summary, by its name there */
+    const char *name;
+    double value;
+} NpuFigure;
+
+/* What an NPU runs in one go: the nodes from first to last, as Vela compiled them (npu/vela.c). Its
+ * memory is three regions: weights, scratch, and, where Vela asks for it, fast scratch. */
+typedef struct {
+    const char *name; /* "model_npu0" */
+    Node *first, *last;
+    int input_count, output_count;
+    Value **input, **output;
+    int64_t *input_offset, *output_offset; /* in scratch */
+    const void *tosa, *commands, *weights;
+    int64_t tosa_bytes, command_bytes, weight_bytes, scratch_bytes, fast_bytes;
+    int figure_count;
+    NpuFigure *figure;
+} NpuProgram;
 
 typedef enum {
     STAGE_IMPORTED,
@@ -301,6 +323,8 @@ struct Graph {
     Refusal *refusal; /* nodes that can be had neither as integers nor, as allowed, in float */
     int float_wanted_count, float_wanted_capacity; /* with --allow-float: see FloatNode */
     FloatNode *float_wanted;
+    int npu_count;
+    NpuProgram *npu;              /* in the order in which they run */
     Call *first_call, *last_call; /* LOWERED */
     int call_count;
     int strip_count;
@@ -363,7 +387,8 @@ Arg arg_values(C *c, int count, Value *const *v);
 void node_remove(Graph *g, Node *n, Fate fate, const char *reason, const Node *into);
 void node_move_before(Graph *g, Node *n, Node *before);
 void value_replace(Graph *g, Value *old_value, Value *new_value); /* in all readers and outputs */
-bool origins_have(const Origins *o, int id);                      /* archive node id */
+Origins origins_union(C *c, const Origins *a, const Origins *b);
+bool origins_have(const Origins *o, int id); /* archive node id */
 /* dst from now on stands for src's archive nodes too; their fate becomes `fate` into dst. */
 void origins_merge(Graph *g, Node *dst, const Node *src, Fate fate);
 void graph_index(Graph *g); /* numbers nodes, fills users and output counts */

@@ -566,6 +566,8 @@ static void parse_node_attributes(Parser *p, Node *n) {
             n->patches = parse_patches(p, n);
         else if (scan_attribute(s, "npu"))
             n->target = NODE_NPU;
+        else if (scan_attribute(s, "stays"))
+            n->npu_reason = scan_string(s);
         else if (scan_attribute(s, "from"))
             parse_origins(p, n);
         else if (scan_attribute(s, "at")) {

@@ -281,6 +281,7 @@ static void print_node_attributes(Printer *p, const Node *n) {
     }
     if (n->target == NODE_NPU)
         text_add(p->t, " npu");
+    print_field(p, "stays", n->npu_reason, NULL);
     if (has_patches(n))
         text_add(p->t, " patches");
     print_origins(p, n);

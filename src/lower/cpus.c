@@ -1,4 +1,5 @@
-/* The CPUs that -t names: ISA level, compiler flags, and the QEMU board that stands in for it. */
+/* What -t names: CPUs, each with its ISA level, compiler flags and the QEMU board that stands in
+ * for it, and NPUs, each with the CPU beside it. */
 #include "lower/lower.h"
 
 #include <string.h>
@@ -25,6 +26,18 @@ const Cpu cpu_table[] = {
     {"cortex-m85", "mve", "-mcpu=cortex-m55 -mthumb -mfloat-abi=hard", "mps3-an547", "mps3-an547"},
 };
 const int cpu_table_count = COUNT_OF(cpu_table);
+
+#define U55 NPU_U55, "cortex-m55", "Ethos_U55_High_End_Embedded", "Shared_Sram"
+#define U65 NPU_U65, "cortex-m55", "Ethos_U65_High_End", "Shared_Sram"
+#define U85 NPU_U85, "cortex-m85", "Ethos_U85_SYS_Flash_High", "Shared_Sram"
+
+const Npu npu_table[] = {
+    {"ethos-u55-32", U55},   {"ethos-u55-64", U55},   {"ethos-u55-128", U55},
+    {"ethos-u55-256", U55},  {"ethos-u65-256", U65},  {"ethos-u65-512", U65},
+    {"ethos-u85-128", U85},  {"ethos-u85-256", U85},  {"ethos-u85-512", U85},
+    {"ethos-u85-1024", U85}, {"ethos-u85-2048", U85},
+};
+const int npu_table_count = COUNT_OF(npu_table);
 
 const Cpu *cpu_find(const char *name) {
     for (int i = 0; i < cpu_table_count; i++)

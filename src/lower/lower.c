@@ -6,8 +6,8 @@
 #include "quant/quant.h"
 
 static void lower_node(C *c, Graph *g, Node *n) {
-    if (n->fused)
-        return; /* the producer's store does it */
+    if (n->fused || n->target == NODE_NPU)
+        return; /* the producer's store does it, or the program that it belongs to */
     n->joined = n->op->lower == lower_movement && movement_joins(c, g, n);
     if (n->joined)
         return;
@@ -97,6 +97,7 @@ static void pack_call(C *c, Graph *g, Call *call) {
 }
 
 void pass_lower(C *c, Graph *g, const Options *o) {
+    int program = 0;
     report_refusals(c, g); /* together with what is refused here */
     for (Node *n = g->first, *next; n; n = next) {
         next = n->next;
@@ -104,6 +105,8 @@ void pass_lower(C *c, Graph *g, const Options *o) {
         Diag *mark = c->last_diag;
         rewrite_begin(c, n);
         lower_node(c, g, n);
+        if (program < g->npu_count && n == g->npu[program].last)
+            lower_npu(c, g, o, &g->npu[program++]);
         rewrite_end(c);
         if (diag_error_count(c) > errors)
             float_wanted(c, g, o, n, mark);

@@ -17,6 +17,18 @@ struct Cpu {
     const char *board;     /* folder under boards/ */
 };
 
+typedef enum { NPU_U55 = 1, NPU_U65 = 2, NPU_U85 = 4 } NpuFamily;
+
+struct Npu {
+    const char *name; /* "ethos-u55-128": what Vela calls it too */
+    NpuFamily family;
+    const char *cpu;         /* beside it, unless "CPU+NPU" says another */
+    const char *system;      /* Vela's names of what is around it: weights in flash, */
+    const char *memory_mode; /* everything else in the SRAM that the CPU has too */
+};
+
+extern const Npu npu_table[];
+extern const int npu_table_count;
 extern const Cpu cpu_table[];
 extern const int cpu_table_count;
 const Cpu *cpu_find(const char *name); /* NULL */
@@ -98,6 +110,9 @@ void lower_copy(C *c, Graph *g, Node *n, Value *in, int64_t in_offset, const int
 /* All of in into out's memory at the strides given by in's logical dims: a part of cat. */
 void lower_copy_whole(C *c, Graph *g, Node *n, Value *in, Value *out, int64_t out_offset,
                       const int64_t *out_stride);
+
+/* The program's call, and copies to and from its memory (npu.c). */
+void lower_npu(C *c, Graph *g, const Options *o, const NpuProgram *p);
 
 /* ---- plan --------------------------------------------------------------------------------- */
 

@@ -514,7 +514,8 @@ static bool loops_between(const Movement *m, int rank, const int64_t *out_stride
 bool movement_joins(C *c, Graph *g, Node *n) {
     Value *out = n->out_count == 1 ? n->out[0] : NULL;
     if (!out || out->user_count != 1 || out->output_count > 0 || type_count(&out->type) == 0 ||
-        !node_is(out->user[0], "aten::cat") || !same_grid(node_operand(n, 0), out))
+        !node_is(out->user[0], "aten::cat") || out->user[0]->target == NODE_NPU ||
+        !same_grid(node_operand(n, 0), out))
         return false;
     int readings = 0; /* cat may read it twice */
     for (int k = 0; k < node_operand_count(out->user[0]); k++)

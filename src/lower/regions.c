@@ -125,6 +125,8 @@ static Buffer *same_constant(const Graph *g, const Buffer *b) {
 /* The size of such a region is that of the emitted struct. */
 static void lay_constants(Graph *g, Buffer *const *same) {
     int64_t end[CTN_REGIONS] = {0};
+    for (int r = 0; r < CTN_REGIONS; r++)
+        g->region[r].align = CONSTANTS_ALIGN;
     for (int i = 0; i < g->buffer_count; i++) {
         Buffer *b = g->buffer[i];
         if (!is_stored(b))
@@ -135,6 +137,8 @@ static void lay_constants(Graph *g, Buffer *const *same) {
             continue;
         }
         int align = b->align > dtype_size(b->element) ? b->align : dtype_size(b->element);
+        if (align > g->region[b->region].align)
+            g->region[b->region].align = align;
         b->offset = align_up(end[b->region], align);
         end[b->region] = b->offset + b->bytes;
     }
@@ -142,7 +146,7 @@ static void lay_constants(Graph *g, Buffer *const *same) {
     for (int r = 0; r < CTN_REGIONS; r++) {
         if (!g->region[r].name || g->region[r].kind != REGION_CONSTANTS)
             continue;
-        g->region[r].bytes = align_up(end[r], CONSTANTS_ALIGN);
+        g->region[r].bytes = align_up(end[r], g->region[r].align);
         g->weights_bytes += g->region[r].bytes;
     }
 }

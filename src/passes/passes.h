@@ -5,7 +5,8 @@
 
 #include "graph/graph.h"
 
-typedef struct Cpu Cpu; /* a row of the CPU table, lower/cpus.c */
+typedef struct Cpu Cpu; /* rows of lower/cpus.c */
+typedef struct Npu Npu;
 
 typedef enum { OBSERVER_MINMAX, OBSERVER_PERCENTILE, OBSERVER_MSE } ObserverKind;
 typedef enum { IO_AS_QUANTIZED, IO_INT8, IO_INT16, IO_FLOAT, IO_UINT8 } IoType;
@@ -27,20 +28,27 @@ typedef struct {
 
 /* What an output can express, and so what quantization may use (design section 2). */
 typedef struct {
-    const char *name; /* --emit */
+    const char *name; /* --emit, unless the target asks for it */
     bool fine_tables; /* 10 bits before a table in a store */
     bool small_wide;  /* small values get 16 bits unasked */
     bool same_pools;  /* average pools keep the grid of what they read */
     bool float_io;    /* inputs and outputs are floats unless --io says otherwise */
+    bool of_npu;      /* of C with parts for an NPU */
 } Profile;
 
-extern const Profile profile_table[]; /* the first: all that Corten's own C has */
+/* The first: all that Corten's own C has. Rows of_npu come last. */
+extern const Profile profile_table[];
 extern const int profile_table_count;
 
 typedef struct {
     const Profile *profile; /* NULL: the first */
+    const char *target;     /* as it was asked for */
     const Cpu *cpu;
-    const char *isa; /* "mve" ...: the CPU's own unless overridden */
+    const Npu *npu;   /* beside it; NULL: none */
+    const char *vela; /* Arm's compiler for it: a name in PATH or a path */
+    int vela_argument_count;
+    const char *const *vela_argument; /* what it gets besides Corten's own */
+    const char *isa;                  /* "mve" ...: the CPU's own unless overridden */
     IoType io;
     bool io_nhwc; /* --io-layout nhwc */
     ObserverKind observer;
@@ -91,15 +99,17 @@ typedef struct {
 extern const Pass pass_table[];
 extern const int pass_table_count;
 
+enum { TIMERS = 8 };
+
 typedef struct {
     const char *dump;       /* the pass after which the graph is wanted as text; NULL */
     const char *dumped;     /* out: that text, whole */
     const char *stop_after; /* NULL: run all */
     const char *from;       /* start with this pass; NULL: the first */
-    double seconds[8];      /* out: by the order of timer_names */
+    double seconds[TIMERS]; /* out: by the order of timer_names */
 } PipelineControl;
 
-extern const char *const timer_names[]; /* import calibrate ... emit; NULL-ended */
+extern const char *const timer_names[TIMERS + 1]; /* import calibrate ... emit; NULL-ended */
 
 /* Runs the passes; verifies after each. Errors unwind after the pass that recorded them. A pass
  * that finds nodes that must be float (Graph.float_wanted) is the last one: the caller then starts
@@ -118,10 +128,12 @@ void pass_calibrate(C *c, Graph *g, const Options *o); /* quant/ */
 void pass_precision(C *c, Graph *g, const Options *o); /* quant/ */
 void pass_tables(C *c, Graph *g, const Options *o);
 void pass_fuse(C *c, Graph *g, const Options *o);
-void pass_quantize(C *c, Graph *g, const Options *o); /* quant/ */
-void pass_layout(C *c, Graph *g, const Options *o);   /* lower/ */
-void pass_lower(C *c, Graph *g, const Options *o);    /* lower/ */
-void pass_plan(C *c, Graph *g, const Options *o);     /* lower/ */
+void pass_quantize(C *c, Graph *g, const Options *o);  /* quant/ */
+void pass_layout(C *c, Graph *g, const Options *o);    /* lower/ */
+void pass_partition(C *c, Graph *g, const Options *o); /* npu/ */
+void pass_vela(C *c, Graph *g, const Options *o);      /* npu/ */
+void pass_lower(C *c, Graph *g, const Options *o);     /* lower/ */
+void pass_plan(C *c, Graph *g, const Options *o);      /* lower/ */
 
 /* Makes states of inputs and outputs, "INPUT=OUTPUT" each, of an imported graph. */
 void states_pair(C *c, Graph *g, int count, const char *const *pairs);

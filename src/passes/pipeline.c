@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-const char *const timer_names[] = {"import",  "calibrate", "quantize", "lower",
+const char *const timer_names[] = {"import",  "calibrate", "quantize", "lower", "vela",
                                    "measure", "plan",      "emit",     NULL};
 
 const Pass pass_table[] = {
@@ -33,6 +33,10 @@ const Pass pass_table[] = {
      STAGE_QUANTIZED, "quantize", pass_quantize},
     {"layout", "every value gets its physical order of dimensions", STAGE_QUANTIZED,
      STAGE_QUANTIZED, "lower", pass_layout},
+    {"partition", "nodes that an NPU takes are put together", STAGE_QUANTIZED, STAGE_QUANTIZED,
+     "lower", pass_partition},
+    {"vela", "what is together becomes a program for the NPU", STAGE_QUANTIZED, STAGE_QUANTIZED,
+     "vela", pass_vela},
     {"lower", "nodes become kernel calls of the chosen ISA", STAGE_QUANTIZED, STAGE_LOWERED,
      "lower", pass_lower},
     {"plan", "buffers get their places in memory", STAGE_LOWERED, STAGE_PLANNED, "plan", pass_plan},

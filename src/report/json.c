@@ -106,8 +106,16 @@ static json_t *node_json(C *c, const Graph *g, int id) {
         if (!call_serves(call, id))
             continue;
         json_array_append_new(into, json_string(call->name));
+        if (call->kernel == CTN_KERNEL_npu)
+            continue;
         macs += a->fate == FATE_KERNEL ? call->macs : 0;
         sqnr = call->node && !isnan(call->node->sqnr_db) ? call->node->sqnr_db : sqnr;
+    }
+    for (const Node *n = g->first; n; n = n->next) {
+        if (n->target != NODE_NPU || !origins_have(&n->origins, id))
+            continue;
+        macs += a->fate == FATE_KERNEL ? n->npu_macs : 0;
+        sqnr = isnan(n->sqnr_db) ? sqnr : n->sqnr_db;
     }
     json_object_set_new(o, "into", into);
     json_object_set_new(o, "macs", json_integer(macs));
@@ -144,7 +152,7 @@ static json_t *call_json(const Graph *g, const Options *o, const Call *call) {
     return j;
 }
 
-static json_t *seconds_json(const double seconds[8]) {
+static json_t *seconds_json(const double seconds[TIMERS]) {
     json_t *o = json_object();
     for (int i = 0; timer_names[i]; i++)
         json_object_set_new(o, timer_names[i], json_real(round(seconds[i] * 1e4) / 1e4));
@@ -201,7 +209,8 @@ static void add_totals(C *c, json_t *root, const Graph *g, const Options *o) {
     for (const Call *call = g->first_call; call; call = call->next)
         macs += call->macs;
     for (const Call *call = g->first_call; call; call = call->next)
-        instructions += call_instructions(g, call, o->isa);
+        if (call->kernel != CTN_KERNEL_npu) /* the CPU's alone */
+            instructions += call_instructions(g, call, o->isa);
     for (int i = 0; i < g->archive_count; i++)
         floats += strcmp(g->archive[i].numeric, "float") == 0;
     json_object_set_new(root, "float_nodes", json_integer(floats));
@@ -220,7 +229,8 @@ static void add_totals(C *c, json_t *root, const Graph *g, const Options *o) {
     json_object_set_new(root, "memories", report_memories(g));
 }
 
-const char *report_json(C *c, Graph *g, const Options *o, const double seconds[8], FileSet *out) {
+const char *report_json(C *c, Graph *g, const Options *o, const double seconds[TIMERS],
+                        FileSet *out) {
     json_t *root = json_object();
     json_object_set_new(root, "corten", json_string(CORTEN_VERSION));
     json_object_set_new(root, "model",
@@ -229,7 +239,7 @@ const char *report_json(C *c, Graph *g, const Options *o, const double seconds[8
     json_object_set_new(root, "model_sha256", text_or_null(g->archive_sha256));
     json_object_set_new(root, "source_sha256", text_or_null(g->source_sha256));
     json_object_set_new(root, "name", json_string(g->name));
-    json_object_set_new(root, "target", json_string(o->cpu->name));
+    json_object_set_new(root, "target", json_string(o->target));
     json_object_set_new(root, "isa", json_string(o->isa));
     json_object_set_new(root, "options", options_json(c, o));
     json_object_set_new(root, "inputs", boundaries_json(g->input_count, g->input, g->input_name));
@@ -243,6 +253,7 @@ const char *report_json(C *c, Graph *g, const Options *o, const double seconds[8
         json_array_append_new(calls, call_json(g, o, call));
     json_object_set_new(root, "nodes", nodes);
     json_object_set_new(root, "calls", calls);
+    json_object_set_new(root, "npu", report_npu(c, g, o));
     json_object_set_new(root, "accuracy_budget", budget_json(g, o));
     add_totals(c, root, g, o);
     json_object_set_new(root, "seconds", seconds_json(seconds));

@@ -16,7 +16,8 @@ bool call_serves(const Call *call, int archive_id);
 bool report_is_plumbing(const Node *n);
 /* report.json (contract: design section 9) into the file set; returns its text. `files` in it lists
  * DIR's files, those of the report included. */
-const char *report_json(C *c, Graph *g, const Options *o, const double seconds[8], FileSet *out);
+const char *report_json(C *c, Graph *g, const Options *o, const double seconds[TIMERS],
+                        FileSet *out);
 /* What report.html shows beyond report.json (details.c), as JSON. */
 const char *report_details(C *c, const Graph *g);
 /* report.html into the file set, around report.json's text. */
@@ -32,6 +33,8 @@ struct json_t *report_totals(C *c, const Graph *g, const Options *o); /* "bytes"
 struct json_t *report_timeline(const Graph *g);                       /* "memory" */
 struct json_t *report_memories(const Graph *g);                       /* "memories" */
 void report_print_memories(const struct json_t *root, FILE *f);
+struct json_t *report_npu(C *c, const Graph *g, const Options *o); /* "npu" (npu.c) */
+void report_print_npu(const struct json_t *root, FILE *f);
 void report_print_totals(const struct json_t *root, FILE *f);
 void report_print_timeline(const struct json_t *root, FILE *f);
 

@@ -25,22 +25,6 @@ static const char *work_file(const Chip *chip, const char *name) {
     return path_join(chip->c, chip->work, name);
 }
 
-static const char *work_folder(C *c) {
-    const char *base = getenv("TMPDIR");
-    char *path = c_format(c, "%s/corten-XXXXXX", base && *base ? base : "/tmp");
-    if (!mkdtemp(path))
-        fatal(c, DIAG_INPUT, NULL, "%s: cannot make a temporary folder", path);
-    return path;
-}
-
-static void work_remove(const Chip *chip) {
-    const char **name;
-    int count = folder_list(chip->c, chip->work, &name);
-    for (int i = 0; i < count; i++)
-        unlink(work_file(chip, name[i]));
-    rmdir(chip->work);
-}
-
 /* ---- failures ------------------------------------------------------------------------------ */
 
 static const char *package_of(const char *tool) {
@@ -52,7 +36,6 @@ static _Noreturn void tool_failed(const Chip *chip, const char *tool, int code, 
     C *c = chip->c;
     size_t bytes = 0;
     const char *said = access(log, R_OK) == 0 ? file_read(c, log, &bytes) : "";
-    work_remove(chip);
     if (code == PROCESS_MISSING)
         fatal(c, DIAG_TOOL, NULL, "%s was not found; on Debian: apt-get install %s", tool,
               package_of(tool));
@@ -248,7 +231,7 @@ static void read_outputs(const Chip *chip, ChipRun *run) {
 ChipRun qemu_run(C *c, Graph *g, const Options *o, const char *folder, const Samples *samples) {
     ChipRun run = {.call_instructions = NEW_ARRAY(c, uint64_t, g->call_count + 1)};
     const char *from = absolute(c, folder);
-    Chip chip = {c, g, o, from, work_folder(c), samples};
+    Chip chip = {c, g, o, from, folder_temporary(c), samples};
     write_binding(&chip);
     write_inputs(&chip);
     build(&chip);
@@ -262,6 +245,5 @@ ChipRun qemu_run(C *c, Graph *g, const Options *o, const char *folder, const Sam
     read_results(&chip, "run.txt", &run);
     read_results(&chip, "count.txt", &run);
     read_outputs(&chip, &run);
-    work_remove(&chip);
     return run;
 }

@@ -2,6 +2,13 @@
  * whole arena back to arenas.bin. It knows nothing of shapes or expected results. */
 #include "board.h"
 #include "ctn.h"
+#include "npu_hook.h"
+
+/* No call here is of an NPU. */
+void ctn_npu_run(CtnNpuJob *job) {
+    (void)job;
+    program_exit(96);
+}
 
 typedef void Run(const void *args, const CtnFrame *frame);
 
