@@ -14,8 +14,8 @@ int init_regions(const Graph *g, int region[CTN_REGIONS]);
 const char *init_parameters(C *c, const Graph *g); /* "void *arena, void *state" */
 /* The array that is one of them: the model's, the program's, or 0. */
 const char *region_array(C *c, const Graph *g, int region);
-const char *comment_text(C *c, const char *s);                /* s, unable to end a comment */
-const char *string_text(C *c, const char *s);                 /* s, unable to end a string */
+const char *comment_text(C *c, const char *s); /* s, unable to end a comment */
+const char *string_text(C *c, const char *s);  /* s, unable to end a string */
 /* "item,", on a new line if it would pass the last column. */
 void c_add_item(Text *t, int *column, const char *item);
 /* Of strips (lower/memory.h): members of the struct of calls, their initializers, functions. */

@@ -41,6 +41,8 @@ int tosa_rescale_by(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t
 /* 2^left times (q - zero_point), in 32 bits. */
 int tosa_widened(Tosa *t, int tensor, int32_t zero_point, int left);
 int tosa_pair(Tosa *t, TosaKind kind, int a, int b, const TosaDims *dims); /* of 32 bits */
+/* a * b / 2^shift, rounded half up. */
+int tosa_product(Tosa *t, int a, int b, int shift, const TosaDims *dims);
 /* The tensor's dims with ones in front, for operators that want equal ranks. */
 int tosa_ranked(Tosa *t, int tensor, int rank);
 int tosa_number_like(Tosa *t, int tensor, int32_t value); /* one of 32 bits, of tensor's rank */
@@ -48,6 +50,11 @@ int tosa_number_like(Tosa *t, int tensor, int32_t value); /* one of 32 bits, of 
 /* The tensor of a value, in the order of its memory or in another. */
 int tosa_value(Tosa *t, const Value *v);
 int tosa_value_in(Tosa *t, const Value *v, const int8_t *order);
+/* A tensor whose elements lie in an order of n's first output, in that of its memory. */
+int tosa_from_order(Tosa *t, const Node *n, const int8_t *order, int tensor);
+int tosa_in_logical_order(Tosa *t, const Value *v);
+/* The elements of n's first output in logical order, in the order of its memory. */
+int tosa_in_own_order(Tosa *t, const Node *n, int tensor);
 /* n's first output, before what is fused into its store: that is added, and gives n's result. */
 void tosa_store(Tosa *t, const Node *n, int tensor);
 int tosa_lookup(Tosa *t, int tensor, const int8_t entry[256]);
@@ -59,8 +66,21 @@ int tosa_image_back(Tosa *t, const Node *n, int tensor);
 /* What the NPU has against an operator of the program; NULL: nothing. */
 const char *tosa_limit(C *c, const TosaProgram *p, const TosaOperator *op, const Npu *npu);
 
+/* TOSA wants windows that end where the padded image does: less padding at the end, and rows and
+ * columns that no window reaches taken off. */
+int tosa_end_exactly(Tosa *t, int tensor, const LayerWindow *k, int32_t pad[4]);
+
 bool tosa_movement(Tosa *t, Node *n);
 bool tosa_cat(Tosa *t, Node *n);
+bool tosa_norm(Tosa *t, Node *n);
+bool tosa_max_pool(Tosa *t, Node *n);
+bool tosa_avg_pool(Tosa *t, Node *n);
+bool tosa_adaptive_pool(Tosa *t, Node *n);
+bool tosa_write_add(Tosa *t, Node *n);
+bool tosa_write_sub(Tosa *t, Node *n);
+bool tosa_write_mul(Tosa *t, Node *n);
+bool tosa_write_table(Tosa *t, Node *n);
+bool tosa_write_prelu(Tosa *t, Node *n);
 bool tosa_softmax(Tosa *t, Node *n);
 /* Writes n, whose operands are written; false: it has no form here. */
 bool tosa_node(Tosa *t, Node *n);

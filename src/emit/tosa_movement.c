@@ -50,6 +50,105 @@ static int permuted(Tosa *t, int tensor, int64_t elements, const Step *step, int
     return count == 0 ? tensor : tosa_transpose(t, tosa_reshape(t, tensor, &dims), perm);
 }
 
+/* ---- boxes of the input --------------------------------------------------------------------- */
+
+typedef struct { /* a dim of the input's memory, or a factor of one; size: 0 where no loop uses it
+                  */
+    int64_t count, stride, start, size;
+} Side;
+
+/* The dims of memory, split where a loop takes every k-th of one. Returns how many; -1: too many.
+ */
+static int sides_of(const Value *x, const Step *step, int count, Side side[MAX_RANK]) {
+    int64_t stride[MAX_RANK];
+    int sides = 0;
+    value_strides(x, stride);
+    for (int p = 0; p < x->type.rank; p++)
+        if (x->type.dim[x->order[p]] > 1)
+            side[sides++] = (Side){x->type.dim[x->order[p]], stride[x->order[p]], 0, 0};
+    for (int i = 0; i < count; i++)
+        for (int p = 0; p < sides; p++) {
+            int64_t every = step[i].in / side[p].stride;
+            if (step[i].in % side[p].stride != 0 || every <= 1 || every >= side[p].count ||
+                side[p].count % every != 0)
+                continue;
+            if (sides == MAX_RANK)
+                return -1;
+            memmove(&side[p + 1], &side[p], sizeof *side * (size_t)(sides++ - p));
+            side[p].count /= every;
+            side[p].stride *= every;
+            side[p + 1].count = every;
+            break;
+        }
+    return sides;
+}
+
+/* The loop in sides, innermost first into `of`; returns how many, -1: it is not such a loop. */
+static int sides_used(Side *side, int sides, Step loop, int of[MAX_RANK]) {
+    int used = 0;
+    while (loop.count > 1) {
+        int p = 0;
+        while (p < sides && side[p].stride != loop.in)
+            p++;
+        if (p == sides || side[p].size > 0)
+            return -1;
+        int64_t left = side[p].count - side[p].start;
+        side[p].size = loop.count < left ? loop.count : left;
+        if (side[p].size < loop.count && (side[p].start > 0 || loop.count % side[p].size != 0))
+            return -1;
+        loop.count /= side[p].size;
+        loop.in *= side[p].size;
+        of[used++] = p;
+    }
+    return used;
+}
+
+static int cut(Tosa *t, int tensor, const Side *side, int sides) {
+    TosaDims whole = {sides, {0}}, box = {sides, {0}};
+    int64_t start[MAX_RANK];
+    bool all = true;
+    for (int p = 0; p < sides; p++) {
+        whole.dim[p] = side[p].count;
+        box.dim[p] = side[p].size;
+        start[p] = side[p].start;
+        all = all && side[p].size == side[p].count;
+    }
+    tensor = tosa_reshape(t, tensor, &whole);
+    int in[] = {tensor, tosa_shape(t, sides, start), tosa_shape(t, sides, box.dim)};
+    return all ? tensor : tosa_add(t, TOSA_SLICE, NULL, 3, in, TOSA_INT8, &box);
+}
+
+/* Loops over a box of the input's memory, each element once: a slice, then permuted. */
+static int sliced_loops(Tosa *t, int tensor, const Value *x, int64_t base, const Step *step,
+                        int count) {
+    Side side[MAX_RANK + 1];
+    int of[MAX_RANK], loops = 0, place[MAX_RANK * MAX_PIECES];
+    int sides = sides_of(x, step, count, side);
+    for (int p = 0; p < sides; p++) {
+        side[p].start = base / side[p].stride;
+        base %= side[p].stride;
+    }
+    if (sides < 1 || base != 0)
+        return -1;
+    for (int i = 0; i < count; i++) {
+        int used = sides_used(side, sides, step[i], of);
+        if (used < 0 || loops + used > MAX_RANK)
+            return -1;
+        while (used > 0)
+            place[loops++] = of[--used];
+    }
+    int64_t dense = 1, stride[MAX_RANK];
+    for (int p = sides - 1; p >= 0; p--) {
+        side[p].size = side[p].size ? side[p].size : 1;
+        stride[p] = dense;
+        dense *= side[p].size;
+    }
+    Step own[MAX_RANK];
+    for (int i = 0; i < loops; i++)
+        own[i] = (Step){side[place[i]].size, stride[place[i]]};
+    return permuted(t, cut(t, tensor, side, sides), dense, own, loops);
+}
+
 /* Zeros, or another number, around the whole input, if that is what the movement is. */
 static int padded(Tosa *t, const Node *n, const Movement *m, int tensor, const TosaDims *to) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
@@ -173,8 +272,10 @@ static int moved(Tosa *t, Node *n, int k) {
     if (m.has_fill)
         return m.boxed && m.separable ? padded(t, n, &m, tensor, &to) : -1;
     Step step[MAX_RANK * MAX_PIECES];
-    int count = m.separable && m.base == 0 ? steps_of(&m, y, step) : -1;
-    int out = count >= 0 ? permuted(t, tensor, elements, step, count) : -1;
+    int count = m.separable ? steps_of(&m, y, step) : -1;
+    int out = count >= 0 && m.base == 0 ? permuted(t, tensor, elements, step, count) : -1;
+    if (out < 0 && count >= 0)
+        out = sliced_loops(t, tensor, x, m.base, step, count);
     if (out < 0)
         out = boxed(t, n, y, &m);
     return tosa_reshape(t, out >= 0 ? out : gathered(t, &m, y, tensor, elements), &to);

@@ -9,11 +9,6 @@
 
 enum { SUM_BITS = 12, PROBABILITY_BITS = 24, PLAIN_ROW = 512, ROW_LIMIT = 4096 };
 
-static int product(Tosa *t, int a, int b, int shift, const TosaDims *dims) {
-    int in[] = {a, b, tosa_number(t, TOSA_INT8, shift)};
-    return tosa_add(t, TOSA_MUL, NULL, 3, in, TOSA_INT32, dims);
-}
-
 static int shifted_right(Tosa *t, int a, int bits, const TosaDims *dims) {
     return tosa_add(t, TOSA_ARITHMETIC_RIGHT_SHIFT, &(TosaAttributes){.round = true}, 2,
                     (int[]){a, bits}, TOSA_INT32, dims);
@@ -73,12 +68,12 @@ static int powers(Tosa *t, const Node *n, int tensor, const TosaAttributes *alon
  * saturates one number alone, 2^30. */
 static int reciprocal(Tosa *t, int half) {
     TosaDims dims = tosa_dims(t, half);
-    int slope = product(t, half, tosa_number_like(t, half, -1010580540), 31, &dims);
+    int slope = tosa_product(t, half, tosa_number_like(t, half, -1010580540), 31, &dims);
     int r = tosa_pair(t, TOSA_ADD, slope, tosa_number_like(t, half, 1515870810), &dims);
     for (int step = 0; step < 3; step++) {
         int error = tosa_pair(t, TOSA_SUB, tosa_number_like(t, half, 1 << 29),
-                              product(t, half, r, 31, &dims), &dims);
-        int more = tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, product(t, r, error, 31, &dims),
+                              tosa_product(t, half, r, 31, &dims), &dims);
+        int more = tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, tosa_product(t, r, error, 31, &dims),
                              tosa_number_like(t, half, 2), &dims);
         r = tosa_pair(t, TOSA_ADD, r, more, &dims);
     }
@@ -97,7 +92,7 @@ static int probabilities(Tosa *t, int power, const TosaAttributes *along, int bi
     int scale = reciprocal(t, tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, sum, left, &single));
     int right =
         tosa_pair(t, TOSA_SUB, tosa_number_like(t, sum, SUM_BITS + 31 - bits), zeros, &single);
-    return shifted_right(t, product(t, scale, power, 31, &dims), right, &dims);
+    return shifted_right(t, tosa_product(t, scale, power, 31, &dims), right, &dims);
 }
 
 /* Shifts to the right are below 32: of sums below 2^28 with a result of 8 bits. */

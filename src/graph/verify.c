@@ -322,7 +322,7 @@ static bool applies(const Call *call, const Node *epilogue) {
 static void check_fused(const Check *k) {
     for (const Node *n = k->g->first; n; n = n->next) {
         const Node *epilogue = node_epilogue(n);
-        if (!epilogue || type_count(&epilogue->out[0]->type) == 0)
+        if (!epilogue || type_count(&epilogue->out[0]->type) == 0 || n->target == NODE_NPU)
             continue;
         bool applied = false;
         for (const Call *call = k->g->first_call; call && !applied; call = call->next)

@@ -208,16 +208,7 @@ static void no_stats_decompose(C *c, Graph *g, Node *n) {
 /* ---- layer, RMS, group, instance norm ---------------------------------------------------------
  */
 
-typedef struct {      /* how a node's input is seen: as outer x group x inner */
-    int64_t outer;    /* groups, one after the other in logical order */
-    int64_t count;    /* elements of each, contiguous in logical order */
-    int64_t groups;   /* group norm: parameters of group g start at g * channels */
-    int64_t channels; /* group norm: channels of a group; 0: a parameter per element */
-    bool centered;
-    double eps;
-} Norm;
-
-static Norm norm_read(const Node *n) {
+Norm norm_read(const Node *n) {
     const Type *x = &node_in(n, "input")->type;
     Norm v = {.outer = 1, .count = 1, .groups = 1, .centered = true, .eps = node_double(n, "eps")};
     if (node_takes(n, "groups")) {

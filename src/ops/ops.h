@@ -73,6 +73,16 @@ bool upsample_sizes(C *c, const Node *n, int dims, int64_t *size, double *scale)
  * anything (softmax.c). */
 void softmax_scaling(double scale, int32_t *multiplier, int32_t *shift, int32_t *diff_min);
 
+typedef struct {      /* how a node's input is seen: as outer x group x inner */
+    int64_t outer;    /* groups, one after the other in logical order */
+    int64_t count;    /* elements of each, contiguous in logical order */
+    int64_t groups;   /* group norm: parameters of group g start at g * channels */
+    int64_t channels; /* group norm: channels of a group; 0: a parameter per element */
+    bool centered;
+    double eps;
+} Norm;
+Norm norm_read(const Node *n); /* of a core row of norm.c */
+
 /* out[m][n] = a[m][k] * b[k][n] + beta * out, row-major with leading dims, by BLAS on one thread.
  */
 void float_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float *a,

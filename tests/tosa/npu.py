@@ -82,12 +82,12 @@ void ctn_npu_run(CtnNpuJob *job) {{
 BINDING = """#include "{name}.h"
 #define MODEL_TYPE {name}_t
 #define MODEL_FRAME(model) (model).frame
-#define MODEL_INIT {name}_init
+#define MODEL_INIT(model) {name}_init(model, memory_arena, memory_state)
+#define MODEL_MEMORY MEMORY(arena, {upper}_ARENA_BYTES) MEMORY(state, {upper}_STATE_BYTES)
 #define MODEL_CALL {name}_call
 #define MODEL_RUN {name}_run
-#define MODEL_ARENA_BYTES {upper}_ARENA_BYTES
-#define MODEL_STATE_BYTES {upper}_STATE_BYTES
 #define MODEL_INPUT_BYTES 0
+#define MODEL_OUTPUT_BYTES 0
 #define MODEL_CALL_COUNT {upper}_CALL_COUNT
 #define MODEL_SAMPLES {count}
 #define MODEL_INPUTS {inputs}

@@ -1,0 +1,155 @@
+/* Layer, RMS, group and instance norm in TOSA. The kernel's 64-bit statistics have no form there;
+ * these have 32 bits: a distance to the mean has FRACTION bits of fraction, squares lose bits until
+ * their sum fits, and 1 / sqrt comes from a TABLE and two Newton steps. What is lost is below 2^-10
+ * of a normalized element: a result may be the step beside the kernel's. */
+#include "emit/tosa.h"
+#include "ops/ops.h"
+
+#include <math.h>
+
+enum { FRACTION = 10, PRODUCT_BITS = 18, ROOT_BITS = 29 };
+enum { NORMALIZED_MOST = 1 << 15 }; /* elements of a group */
+
+typedef struct {
+    Tosa *t;
+    const Node *n;
+    Norm v;
+    TosaDims dims, single; /* [outer][groups][channels][elements]; the last two as one each */
+    int lost;              /* bits of a square */
+    double unit;           /* that a sum of squares is of the square of a step */
+} Norming;
+
+static int pair(const Norming *k, TosaKind kind, int a, int b) {
+    TosaDims x = tosa_dims(k->t, a), y = tosa_dims(k->t, b);
+    for (int d = 0; d < x.rank; d++)
+        x.dim[d] = x.dim[d] > y.dim[d] ? x.dim[d] : y.dim[d];
+    return tosa_pair(k->t, kind, a, b, &x);
+}
+
+static int number(const Norming *k, int32_t value) {
+    return tosa_ranked(k->t, tosa_number(k->t, TOSA_INT32, value), k->dims.rank);
+}
+
+static int product(const Norming *k, int a, int b, int shift) {
+    TosaDims x = tosa_dims(k->t, a), y = tosa_dims(k->t, b);
+    for (int d = 0; d < x.rank; d++)
+        x.dim[d] = x.dim[d] > y.dim[d] ? x.dim[d] : y.dim[d];
+    return tosa_product(k->t, a, b, shift, &x);
+}
+
+static int sum(const Norming *k, int tensor) {
+    TosaDims dims = k->dims;
+    for (int axis = 3; axis >= 2; axis--) {
+        if (dims.dim[axis] == 1)
+            continue;
+        dims.dim[axis] = 1;
+        tensor = tosa_add(k->t, TOSA_REDUCE_SUM, &(TosaAttributes){.axis = axis}, 1, &tensor,
+                          TOSA_INT32, &dims);
+    }
+    return tensor;
+}
+
+/* 2^FRACTION times the distance to the group's mean. */
+static int distances(const Norming *k, int tensor) {
+    const Value *x = node_in(k->n, "input");
+    int fine = tosa_widened(k->t, tensor, value_zero_point(x), FRACTION);
+    if (!k->v.centered)
+        return fine;
+    int all = sum(k, tosa_widened(k->t, tensor, value_zero_point(x), 0));
+    int mean =
+        tosa_rescale_by(k->t, all, TOSA_INT32, 0, 0, ldexp(1, FRACTION) / (double)k->v.count);
+    return pair(k, TOSA_SUB, fine, mean);
+}
+
+/* 1 / sqrt(u) in ROOT_BITS for u = m / 2^31 from a quarter up: eight bits by table, then 16 and 27.
+ */
+static int roots(const Norming *k, int m) {
+    int8_t entry[256];
+    int centred = pair(k, TOSA_SUB, m, number(k, 160 << 23));
+    int index = tosa_rescale_by(k->t, centred, TOSA_INT8, 0, 0, ldexp(1, -23));
+    for (int i = 0; i < 256; i++) /* entry i is of m = (i - 128 + 160) * 2^23 */
+        entry[i] = (int8_t)fmax(-128, fmin(127, round(128 * (sqrt(256.0 / (i + 32)) - 1.5))));
+    int y = tosa_widened(k->t, tosa_lookup(k->t, index, entry), 0, ROOT_BITS - 7);
+    y = pair(k, TOSA_ADD, y, number(k, 3 << (ROOT_BITS - 1)));
+    for (int step = 0; step < 2; step++) { /* y * (3 - u * y^2) / 2 */
+        int squared = product(k, m, product(k, y, y, 31), 31);
+        y = product(k, y, pair(k, TOSA_SUB, number(k, 3 << 27), squared), 28);
+    }
+    return y;
+}
+
+/* Distances divided by their root mean square: *scale is what one of these numbers is worth. */
+static int normalized(const Norming *k, int away, double *scale) {
+    Tosa *t = k->t;
+    int squares = sum(k, product(k, away, away, k->lost));
+    double root = value_scale(node_in(k->n, "input"));
+    int32_t epsilon = (int32_t)fmin(1 << 29, rint(k->v.eps / (root * root) * k->unit));
+    int v = pair(k, TOSA_MAXIMUM, pair(k, TOSA_ADD, squares, number(k, epsilon)), number(k, 1));
+    int zeros = tosa_add(t, TOSA_CLZ, NULL, 1, &v, TOSA_INT32, &k->single); /* 1 to 31 */
+    TosaAttributes rounded = {.round = true};
+    int half = tosa_add(t, TOSA_ARITHMETIC_RIGHT_SHIFT, &rounded, 2,
+                        (int[]){pair(k, TOSA_SUB, zeros, number(k, 2)), number(k, 1)}, TOSA_INT32,
+                        &k->single); /* 0 to 15: half of the even shift that leaves 29 bits */
+    int even = pair(k, TOSA_LOGICAL_LEFT_SHIFT, half, number(k, 1));
+    int y = roots(k, pair(k, TOSA_LOGICAL_LEFT_SHIFT, v, even));
+    int right = pair(k, TOSA_SUB, number(k, 15), half);
+    *scale =
+        sqrt(k->unit) * ldexp(1, PRODUCT_BITS + 15 - ROOT_BITS - FRACTION) / sqrt(ldexp(1, 31));
+    return tosa_add(t, TOSA_ARITHMETIC_RIGHT_SHIFT, &rounded, 2,
+                    (int[]){product(k, away, y, PRODUCT_BITS), right}, TOSA_INT32, &k->dims);
+}
+
+/* A parameter in steps of `step`, shaped to meet the elements that it is of. */
+static int parameter(const Norming *k, const Value *v, double step, double most) {
+    int64_t count = type_count(&v->type);
+    int32_t *data = NEW_ARRAY(k->t->c, int32_t, count);
+    for (int64_t i = 0; i < count; i++)
+        data[i] = (int32_t)fmax(-most, fmin(most, round(array_get(v->constant, i) / step)));
+    TosaDims dims = {4, {1, 1, 1, count}};
+    if (k->v.channels)
+        dims = (TosaDims){4, {1, k->v.groups, k->v.channels, 1}};
+    return tosa_const(k->t, TOSA_INT32, &dims, data);
+}
+
+/* x * gamma + beta on the grid of the output. */
+static int scaled(const Norming *k, int x, double scale) {
+    const Value *weight = node_in(k->n, "weight"), *bias = node_in(k->n, "bias");
+    double top = 0;
+    for (int64_t i = 0; weight && i < type_count(&weight->type); i++)
+        top = fmax(top, fabs(array_get(weight->constant, i)));
+    double step = top > 0 ? top / 32767 : 1;
+    if (weight) {
+        x = product(k, x, parameter(k, weight, step, 32767), 10);
+        scale *= ldexp(step, 10);
+    }
+    if (bias)
+        x = pair(k, TOSA_ADD, x, parameter(k, bias, scale, 1 << 29));
+    return tosa_rescale_by(k->t, x, TOSA_INT8, 0, value_zero_point(k->n->out[0]),
+                           scale / value_scale(k->n->out[0]));
+}
+
+static bool fits(const Node *n, const Norm *v) {
+    const Value *weight = node_in(n, "weight"), *bias = node_in(n, "bias");
+    return layer_int8(node_in(n, "input")) && layer_int8(n->out[0]) &&
+           (!weight || weight->constant) && (!bias || bias->constant) &&
+           v->count <= NORMALIZED_MOST;
+}
+
+bool tosa_norm(Tosa *t, Node *n) {
+    Norming k = {.t = t, .n = n, .v = norm_read(n)};
+    if (!fits(n, &k.v))
+        return false;
+    k.dims = k.v.channels ? (TosaDims){4,
+                                       {k.v.outer / k.v.groups, k.v.groups, k.v.channels,
+                                        k.v.count / k.v.channels}}
+                          : (TosaDims){4, {k.v.outer, 1, 1, k.v.count}};
+    k.single = (TosaDims){4, {k.dims.dim[0], k.dims.dim[1], 1, 1}};
+    /* squares are below 2^(16 + 2 * FRACTION); all of them and epsilon below 2^31 */
+    k.lost = (int)fmax(0, 16 + 2 * FRACTION + ceil(log2((double)k.v.count)) - 30);
+    k.unit = (double)k.v.count * ldexp(1, 2 * FRACTION - k.lost);
+    int x = tosa_reshape(t, tosa_in_logical_order(t, node_in(n, "input")), &k.dims);
+    double scale;
+    x = normalized(&k, distances(&k, x), &scale);
+    tosa_store(t, n, tosa_in_own_order(t, n, scaled(&k, x, scale)));
+    return true;
+}

@@ -1,0 +1,178 @@
+/* Pools in TOSA. Its own average rounds otherwise: here a depthwise convolution sums and a product
+ * divides, half away from zero as the kernels do, by each window's own divisor. */
+#include "emit/tosa.h"
+
+#include <math.h>
+#include <string.h>
+
+bool tosa_max_pool(Tosa *t, Node *n) {
+    LayerWindow k;
+    if (!pool_window(n, &k) || k.dilation[0] > 1 || k.dilation[1] > 1 ||
+        !grids_equal(node_operand(n, 0), n->out[0]))
+        return false;
+    TosaAttributes a = {0};
+    for (int i = 0; i < 2; i++) {
+        a.kernel[i] = (int32_t)k.kernel[i];
+        a.stride[i] = (int32_t)k.stride[i];
+    }
+    int image = tosa_end_exactly(t, tosa_image(t, node_operand(n, 0)), &k, a.pad);
+    TosaDims dims = {4, {tosa_dims(t, image).dim[0], k.out[0], k.out[1], k.out_c}};
+    int out = tosa_add(t, TOSA_MAX_POOL2D, &a, 1, &image, TOSA_INT8, &dims);
+    tosa_store(t, n, tosa_image_back(t, n, out));
+    return true;
+}
+
+/* ---- division ------------------------------------------------------------------------------- */
+
+/* Sums by divisors, half away from zero: s * ceil(2^k / d), rounded half up at k bits, is that of
+ * any s >= 0 below 2^k / 2d, for the ceiling carries halves over and no other quotient; what is
+ * below zero is divided apart. -1: sums, which are at most `most` times their divisor, are too
+ * large. */
+static int divided(Tosa *t, int sums, const TosaDims *grid, const int32_t *divisor, double most) {
+    int64_t count = dims_count(grid->rank, grid->dim);
+    int32_t least = INT32_MAX, *inverse = NEW_ARRAY(t->c, int32_t, count);
+    double largest = 0;
+    for (int64_t i = 0; i < count; i++) {
+        least = divisor[i] < least ? divisor[i] : least;
+        largest = fmax(largest, divisor[i]);
+    }
+    int bits = 30 + (int)floor(log2(least));
+    if (2 * most * largest * largest >= ldexp(1, bits))
+        return -1;
+    for (int64_t i = 0; i < count; i++)
+        inverse[i] = (int32_t)ceil(ldexp(1, bits) / divisor[i]);
+    TosaDims dims = tosa_dims(t, sums);
+    int factor = tosa_const(t, TOSA_INT32, grid, inverse), zero = tosa_number_like(t, sums, 0);
+    int above = tosa_pair(t, TOSA_MAXIMUM, sums, zero, &dims);
+    int below = tosa_pair(t, TOSA_SUB, zero, tosa_pair(t, TOSA_MINIMUM, sums, zero, &dims), &dims);
+    return tosa_pair(t, TOSA_SUB, tosa_product(t, above, factor, bits, &dims),
+                     tosa_product(t, below, factor, bits, &dims), &dims);
+}
+
+/* ---- averages ------------------------------------------------------------------------------- */
+
+enum { MEAN_STEPS = 256 }; /* of a mean that changes its scale */
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Elements of a window along a dim: of the image, or with its padding. */
+static int64_t extent(const LayerWindow *k, int a, int64_t i, bool padding) {
+    int64_t start = i * k->stride[a] - k->side[2 * a], end = start + k->kernel[a];
+    int64_t low = padding ? start : start < 0 ? 0 : start;
+    return least(end, k->in[a] + (padding ? k->side[2 * a + 1] : 0)) - low;
+}
+
+static int32_t *window_sizes(Tosa *t, const LayerWindow *k, bool padding) {
+    int32_t *size = NEW_ARRAY(t->c, int32_t, k->out[0] * k->out[1]);
+    for (int64_t y = 0; y < k->out[0]; y++)
+        for (int64_t x = 0; x < k->out[1]; x++)
+            size[y * k->out[1] + x] =
+                (int32_t)(extent(k, 0, y, padding) * extent(k, 1, x, padding));
+    return size;
+}
+
+/* Sums of windows of (q - zero_point); taps in the padding add nothing. */
+static int window_sums(Tosa *t, const Node *n, const LayerWindow *k, int32_t zero_point) {
+    int64_t taps = k->kernel[0] * k->kernel[1];
+    int8_t *ones = c_alloc(t->c, (size_t)(taps * k->in_c));
+    memset(ones, 1, (size_t)(taps * k->in_c));
+    TosaAttributes a = {.stride = {(int32_t)k->stride[0], (int32_t)k->stride[1]},
+                        .dilation = {1, 1}};
+    int image = tosa_end_exactly(t, tosa_image(t, node_operand(n, 0)), k, a.pad);
+    int in[] = {
+        image,
+        tosa_const(t, TOSA_INT8, &(TosaDims){4, {k->kernel[0], k->kernel[1], k->in_c, 1}}, ones),
+        tosa_const(t, TOSA_INT32, &(TosaDims){1, {k->in_c}}, NEW_ARRAY(t->c, int32_t, k->in_c)),
+        tosa_number(t, TOSA_INT8, zero_point), tosa_number(t, TOSA_INT8, 0)};
+    TosaDims dims = {4, {tosa_dims(t, image).dim[0], k->out[0], k->out[1], k->out_c}};
+    return tosa_add(t, TOSA_DEPTHWISE_CONV2D, &a, 5, in, TOSA_INT32, &dims);
+}
+
+/* Taps in the padding that count are worth the zero point each. */
+bool tosa_avg_pool(Tosa *t, Node *n) {
+    LayerWindow k;
+    const Value *x = node_operand(n, 0), *y = n->out[0];
+    if (!pool_window(n, &k))
+        return false;
+    bool same = grids_equal(x, y);
+    const TosaDims grid = {4, {1, k.out[0], k.out[1], 1}};
+    int32_t *divisor = window_sizes(t, &k, node_bool(n, "count_include_pad"));
+    int32_t *taps = window_sizes(t, &k, false);
+    int sums = window_sums(t, n, &k, same ? 0 : value_zero_point(x));
+    TosaDims dims = tosa_dims(t, sums);
+    if (same) {
+        for (int64_t i = 0; i < k.out[0] * k.out[1]; i++)
+            taps[i] = (divisor[i] - taps[i]) * value_zero_point(x);
+        sums = tosa_pair(t, TOSA_ADD, sums, tosa_const(t, TOSA_INT32, &grid, taps), &dims);
+    } else {
+        sums = tosa_rescale_by(t, sums, TOSA_INT32, 0, 0, MEAN_STEPS);
+    }
+    int mean = divided(t, sums, &grid, divisor, same ? 128 : 255.0 * MEAN_STEPS);
+    if (mean < 0)
+        return false;
+    double factor = same ? 1 : value_scale(x) / value_scale(y) / MEAN_STEPS;
+    mean = tosa_rescale_by(t, mean, TOSA_INT8, 0, same ? 0 : value_zero_point(y), factor);
+    tosa_store(t, n, tosa_image_back(t, n, mean));
+    return true;
+}
+
+/* ---- pools of a given output size ----------------------------------------------------------- */
+
+/* Along one dim of the image, windows i * in / out up to where the next one's would have started,
+ * each reduced to one. */
+static int reduced_windows(Tosa *t, int image, int axis, int64_t out, TosaKind kind) {
+    TosaType type = t->p.tensor[image].type;
+    TosaDims dims = tosa_dims(t, image), one = dims;
+    int64_t in = dims.dim[axis], start[4] = {0};
+    int *piece = NEW_ARRAY(t->c, int, out);
+    one.dim[axis] = 1;
+    for (int64_t i = 0; i < out; i++) {
+        start[axis] = i * in / out;
+        TosaDims part = dims;
+        part.dim[axis] = ((i + 1) * in + out - 1) / out - start[axis];
+        int slice[] = {image, tosa_shape(t, 4, start), tosa_shape(t, 4, part.dim)};
+        piece[i] = tosa_add(t, TOSA_SLICE, NULL, 3, slice, type, &part);
+        piece[i] = tosa_add(t, kind, &(TosaAttributes){.axis = axis}, 1, &piece[i], type, &one);
+    }
+    dims.dim[axis] = out;
+    return tosa_add(t, TOSA_CONCAT, &(TosaAttributes){.axis = axis}, (int)out, piece, type, &dims);
+}
+
+static int32_t *adaptive_sizes(Tosa *t, const Value *x, const Value *y) {
+    const int64_t *in = x->type.dim + 2, *out = y->type.dim + 2;
+    int32_t *size = NEW_ARRAY(t->c, int32_t, out[0] * out[1]);
+    for (int64_t i = 0; i < out[0]; i++)
+        for (int64_t j = 0; j < out[1]; j++)
+            size[i * out[1] + j] =
+                (int32_t)((((i + 1) * in[0] + out[0] - 1) / out[0] - i * in[0] / out[0]) *
+                          (((j + 1) * in[1] + out[1] - 1) / out[1] - j * in[1] / out[1]));
+    return size;
+}
+
+bool tosa_adaptive_pool(Tosa *t, Node *n) {
+    const Value *x = node_operand(n, 0), *y = n->out[0];
+    if (!layer_int8(x) || !layer_int8(y) || x->type.rank != 4)
+        return false;
+    bool most = node_bool(n, "maximum");
+    TosaKind kind = most ? TOSA_REDUCE_MAX : TOSA_REDUCE_SUM;
+    int q = tosa_image(t, x);
+    q = most ? q : tosa_widened(t, q, 0, 0);
+    for (int a = 0; a < 2; a++)
+        q = reduced_windows(t, q, 1 + a, y->type.dim[2 + a], kind);
+    const TosaDims grid = {4, {1, y->type.dim[2], y->type.dim[3], 1}};
+    q = most ? tosa_widened(t, q, 0, 0) : divided(t, q, &grid, adaptive_sizes(t, x, y), 128);
+    if (q < 0)
+        return false;
+    if (grids_equal(x, y)) {
+        q = tosa_rescale_by(t, q, TOSA_INT8, 0, 0, 1);
+    } else {
+        TosaDims dims = tosa_dims(t, q);
+        q = tosa_pair(t, TOSA_SUB, q, tosa_number_like(t, q, value_zero_point(x)), &dims);
+        q = tosa_rescale_by(t, q, TOSA_INT8, 0, value_zero_point(y),
+                            value_scale(x) / value_scale(y));
+    }
+    tosa_store(t, n, tosa_image_back(t, n, q));
+    return true;
+}
