@@ -85,8 +85,13 @@ static void take_options(C *c, Session *s, const json_t *root, const Loc *loc, C
     s->scaling = scaling_of(c, o);
     s->o = o;
     session_options(c, s);
-    s->compile.npu =
-        NULL; /* the simulator has none: as lowered for the CPU, the numbers are the same */
+    if (s->compile.npu && (text_equal(o->on, "qemu") || text_equal(o->on, "board")))
+        fatal(
+            c, DIAG_USAGE, NULL,
+            "--on %s: this folder's C needs an %s and its driver, which are not there; compile for "
+            "%s alone to check the CPU's kernels there",
+            o->on, s->compile.npu->name, s->compile.cpu->name);
+    s->compile.npu = NULL; /* nor has the simulator one: the CPU's kernels are what it runs */
 }
 
 /* An archive that lies with the model has its bare name in the report. */

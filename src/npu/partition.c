@@ -78,7 +78,7 @@ void pass_partition(C *c, Graph *g, const Options *o) {
     if (last == 0 && g->first && g->first->target == NODE_CPU) {
         for (const Node *n = g->first; n; n = n->next)
             if (n->npu_reason)
-                diag_error(c, DIAG_MODEL, &n->loc, "%s: not on %s: %s", op_schema(n->op)->name,
+                diag_error(c, DIAG_MODEL, &n->loc, "%s: not on %s: %s", node_operator(n),
                            o->npu->name, n->npu_reason);
         fatal(c, DIAG_MODEL, NULL, "no node of the model runs on %s: -t %s compiles it for the CPU",
               o->npu->name, o->cpu->name);

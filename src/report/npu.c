@@ -57,7 +57,7 @@ static json_t *on_cpu_json(C *c, const Graph *g) {
         const char *source =
             n->loc.file && n->loc.line ? c_format(c, "%s:%d", n->loc.file, n->loc.line) : NULL;
         json_array_append_new(list, json_pack("{s:s, s:s, s:s?, s:s}", "node", n->name, "op",
-                                              op_schema(n->op)->name, "source", source, "reason",
+                                              node_operator(n), "source", source, "reason",
                                               n->npu_reason));
     }
     return list;

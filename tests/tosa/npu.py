@@ -2,7 +2,7 @@
 
 usage: npu.py CORTEN SOURCE VELA TOSA_REFERENCE_MODEL NPU CASE...
 
-Each CASE (as check.py has them) is compiled for NPU. Its C runs on the host, where the driver hook hands
+Each CASE (as check.py has them, without =STEPS) is compiled for NPU. Its C runs on the host, where the driver hook hands
 the inputs of each part to the TOSA reference model and puts its results where the NPU would. The
 outputs must be the simulator's, number for number. Then the same C runs under QEMU, with a hook that
 knows the parts' inputs and results from that run; it is skipped without QEMU or its compiler.

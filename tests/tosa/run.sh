@@ -12,15 +12,28 @@ if ! [ -x "$model" ]; then
     echo "no $model: tools/python_environment.sh installs it"
     exit 77
 fi
+check() {
+    "$venv/bin/python" "$source/tests/tosa/check.py" "$corten" "$model" "$@"
+}
+
 cases=$source/examples/digits_silu
-for name in add_of_unlike_scales boxes_and_scores cat_of_free_and_fixed concat conv_hardswish_inplace \
-    conv_norm_relu_inplace linear_of_tiny_inputs norm_after_cat pad_same_asymmetric pad_with_one \
-    permutations residual_relu_inplace squeeze_excite stack upsample_2 upsample_2_25 wide_conv1d; do
+for name in adaptive_avg_pool add_of_unlike_scales avg_pool_ceil_counting_pads avg_pool_ceil_not_counting_pads \
+    avg_pool_divisor boxes_and_scores cat_of_free_and_fixed concat conv_hardswish_inplace \
+    conv_norm_relu_inplace grouped_conv_without_bias linear_computed_weight linear_of_tiny_inputs norm_after_cat \
+    pad_same_asymmetric pad_with_one permutations residual_relu_inplace squeeze_excite stack upsample_2 \
+    upsample_2_25 wide_conv1d; do
     cases="$cases $source/tests/pains/$name"
 done
-"$venv/bin/python" "$source/tests/tosa/check.py" "$corten" "$model" 2 $cases
+for name in adaptive_max_pool average_over_padding conv_of_stride_4 groups_of_channels matmul_broadcast \
+    prelu_of_slopes_below_zero softmax_of_channels softmax_of_long_rows strided_slices; do
+    cases="$cases $source/tests/tosa/cases/$name"
+done
+for name in layer_norm layer_norm_of_images rms_norm group_norm instance_norm; do
+    cases="$cases $source/tests/tosa/cases/$name=1"
+done
+check 2 $cases
 shared=$source/../shared/models
 [ -d "$shared" ] || exit 0
-"$venv/bin/python" "$source/tests/tosa/check.py" "$corten" "$model" 4 "$shared/ds_cnn" \
-    "$shared/resnet8" "$shared/mobilenet_v1_025" "$shared/deep_autoencoder"
-"$venv/bin/python" "$source/tests/tosa/check.py" "$corten" "$model" 1 "$shared/yolo11n_320"
+check 4 "$shared/ds_cnn" "$shared/resnet8" "$shared/mobilenet_v1_025" "$shared/deep_autoencoder" \
+    "$shared/digits_vit=1" "$shared/mtcnn_pnet"
+check 1 "$shared/mobilenet_v2" "$shared/yolo11n_320"

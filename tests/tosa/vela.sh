@@ -13,29 +13,41 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# through FOLDER ACCELERATOR...: its archive and calib.npz
+# through CASE NPU...: a folder with an archive and calib.npz, or a stem. Vela takes a TOSA file whole.
 through() {
-    folder=$1
+    case=$1
     shift
-    rm -rf "$work/out"
-    "$corten" compile "$folder"/*.pt2 -c "$folder/calib.npz" -t cortex-m55 --emit tosa -o "$work/out" -q
-    for accelerator; do
-        if ! "$venv/bin/vela" "$work"/out/*.tosa --accelerator-config "$accelerator" \
+    archive=$case.pt2 data=$case.npz
+    if [ -d "$case" ]; then
+        archive=$(echo "$case"/*.pt2) data=$case/calib.npz
+    fi
+    for npu; do
+        rm -rf "$work/out"
+        "$corten" compile "$archive" -c "$data" -t "$npu" --emit tosa -o "$work/out" -q
+        if ! "$venv/bin/vela" "$work"/out/*.tosa --accelerator-config "$npu" \
             --output-dir "$work/vela" >"$work/log" 2>&1 ||
             ! grep -q '^CPU operators = 0 ' "$work/log" || grep -q '^NPU operators = 0 ' "$work/log"; then
             cat "$work/log"
-            echo "$folder on $accelerator: not all on the NPU"
+            echo "$case on $npu: not all on the NPU"
             exit 1
         fi
-        echo "$(basename "$folder") on $accelerator: $(sed -n 's/ *$//; /^NPU operators/p; /^Total SRAM used/p' "$work/log" | tr '\n' ' ')"
+        echo "$(basename "$case") on $npu: $(sed -n 's/ *$//; /^NPU operators/p; /^Total SRAM used/p' "$work/log" | tr '\n' ' ')"
     done
 }
 
-through "$source/examples/digits_silu" ethos-u55-128 ethos-u65-256 ethos-u85-256
+through "$source/examples/digits_silu" ethos-u55-32 ethos-u55-64 ethos-u55-128 ethos-u55-256 ethos-u65-256 \
+    ethos-u65-512 ethos-u85-128 ethos-u85-256 ethos-u85-512 ethos-u85-1024 ethos-u85-2048
+for name in adaptive_max_pool average_over_padding group_norm groups_of_channels instance_norm layer_norm \
+    layer_norm_of_images matmul_broadcast prelu_of_slopes_below_zero rms_norm softmax_of_channels softmax_of_long_rows \
+    strided_slices; do
+    through "$source/tests/tosa/cases/$name" ethos-u55-128 ethos-u85-256
+done
+through "$source/tests/tosa/cases/conv_of_stride_4" ethos-u85-256
 shared=$source/../shared/models
 [ -d "$shared" ] || exit 0
 for model in ds_cnn resnet8 mobilenet_v1_025 deep_autoencoder; do
     through "$shared/$model" ethos-u55-128 ethos-u65-256 ethos-u85-256
 done
-through "$shared/mobilenet_v2" ethos-u55-128
-through "$shared/yolo11n_320" ethos-u55-128
+for model in mobilenet_v2 yolo11n_320 digits_vit mtcnn_pnet; do
+    through "$shared/$model" ethos-u55-128 ethos-u85-256
+done

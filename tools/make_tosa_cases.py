@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Makes the modules of tests/tosa with a real torch: kinds of operators that TOSA programs and NPUs are
+tried with beyond the real models. tests/tosa/cases/<name>.pt2 is the archive, <name>.npz its samples.
+
+    python tools/make_tosa_cases.py
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import make_fixtures as base
+from make_pains import Fn, arrays_bytes, normal, samples_arrays
+
+FOLDER = base.ROOT / "tests/tosa/cases"
+SAMPLES = 8
+
+
+class Lstm(nn.Module):
+    """An LSTM between layers: the NPU has none."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv1d(4, 8, 3, padding=1)
+        self.lstm = nn.LSTM(8, 8, batch_first=True)
+        self.head = nn.Linear(8, 3)
+
+    def forward(self, x):
+        x = F.silu(self.stem(x)).transpose(1, 2)
+        x, _ = self.lstm(x)
+        return F.softmax(self.head(x[:, -1]), -1)
+
+
+def parameters(module):
+    """Unlike one another, some below zero."""
+    for p in module.parameters():
+        nn.init.uniform_(p, -1.5, 1.5)
+    return module
+
+
+def cases():
+    yield "layer_norm", parameters(nn.LayerNorm(48)), [normal(1, 5, 48)]
+    yield "layer_norm_of_images", parameters(nn.LayerNorm([3, 6, 5])), [normal(1, 3, 6, 5, scale=2)]
+    yield "rms_norm", parameters(nn.RMSNorm(32)), [normal(1, 4, 32)]
+    yield "group_norm", parameters(nn.GroupNorm(2, 8)), [normal(1, 8, 5, 6)]
+    yield "instance_norm", parameters(nn.InstanceNorm2d(4, affine=True)), [normal(1, 4, 7, 7)]
+    yield "prelu_of_slopes_below_zero", parameters(nn.PReLU(6)), [normal(1, 6, 5, 4)]
+    yield "groups_of_channels", nn.Conv2d(8, 12, 3, padding=1, groups=4), [normal(1, 8, 6, 6)]
+    yield "softmax_of_channels", nn.Sequential(nn.Conv2d(3, 5, 1), nn.Softmax(1)), [normal(1, 3, 6, 6, scale=2)]
+    yield "softmax_of_long_rows", Fn(lambda m, x: F.softmax(m.layer(x), -1), layer=nn.Linear(16, 200)), [normal(1, 3, 16)]
+    yield "matmul_broadcast", Fn(lambda m, x, y: torch.matmul(x, y)), [normal(2, 3, 4, 5), normal(3, 5, 6)]
+    yield "strided_slices", Fn(lambda m, x: m.layer(torch.cat([x[..., ::2, 1::2], x[..., 1::2, ::2]], 1))[:, 2],
+                               layer=nn.Conv2d(6, 4, 3)), [normal(1, 3, 12, 12)]
+    yield "adaptive_max_pool", nn.AdaptiveMaxPool2d((3, 2)), [normal(1, 4, 7, 5)]
+    yield "average_over_padding", nn.Sequential(nn.Conv2d(2, 4, 1), nn.AvgPool2d(3, 2, 1)), [normal(1, 2, 8, 8)]
+    yield "conv_of_stride_4", nn.Sequential(nn.Conv2d(3, 8, 5, 4), nn.ReLU(), nn.Conv2d(8, 4, 1)), [normal(1, 3, 21, 21)]
+    yield "lstm_between", Lstm(), [normal(1, 4, 6)]
+
+
+def main():
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    for name, module, inputs in cases():
+        module = module.eval()
+        torch.manual_seed(1)
+        samples = [tuple(make() for make in inputs) for _ in range(SAMPLES)]
+        base.write_if_changed(FOLDER / f"{name}.pt2", base.archive_bytes(base.export(module, samples[0])))
+        base.write_if_changed(FOLDER / f"{name}.npz", arrays_bytes(samples_arrays(module, samples)))
+
+
+if __name__ == "__main__":
+    main()
