@@ -131,6 +131,7 @@ static void targets_are_cpus_npus_and_both(void **state) {
 }
 
 int main(void) {
+    flow_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vela_that_is_missing_is_named),
         cmocka_unit_test(what_vela_says_is_shown_when_it_refuses),
