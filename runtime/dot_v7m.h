@@ -7,9 +7,9 @@
  * low 23 bits taken as signed, and what is left of the 64-bit sum is exactly the other. Deeper
  * rows are cut into segments whose sums are added up in memory.
  *
- * Instructions are not cycles here: a Cortex-M3 takes 2 for MLA and 4 to 7 for SMLAL, as its operands
- * need. At 4 a step of eight products takes about 23, as two by four MLAs with their six loads do;
- * at 7 it takes 35.
+ * Instructions are not cycles here: a Cortex-M3 takes 2 for MLA and 4 to 7 for SMLAL, as its
+ * operands need. At 4 a step of eight products takes about 23, as two by four MLAs with their six
+ * loads do; at 7 it takes 35.
  *
  * Weights are one stream, in the order of use. For each pair of columns: per step of depth a byte
  * of each; int32 twice the bias of both, the input's zero point folded in; then, in the last

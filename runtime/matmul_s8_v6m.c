@@ -1,5 +1,5 @@
-/* Product of two activations on ARMv6-M, by matmul_s8.h: the inner loop in assembly, on the host its
- * twin in plain C. */
+/* Product of two activations on ARMv6-M, by matmul_s8.h: the inner loop in assembly, on the host
+ * its twin in plain C. */
 #include "matmul_block.h"
 #include "scale_v6m.h"
 

@@ -503,7 +503,7 @@ typedef struct {
 int op_count(void);
 const Op *op_at(int i);
 const Schema *op_schema(const Op *op);
-const char *op_key(const Op *op); /* "aten::add.Tensor" */
+const char *op_key(const Op *op);           /* "aten::add.Tensor" */
 const Op *op_find(const char *schema_name); /* "aten::add.Tensor" or "aten::relu"; NULL */
 /* Which argument an in-place twin of the row writes, and has as its first: the first Tensor; -1: it
  * has no such twin. */

@@ -50,7 +50,8 @@ Grid *grid_fixed(C *c, double scale, int32_t zero_point); /* int8 */
 bool grid_equal(const Grid *a, const Grid *b);
 /* Of symmetric weights whose largest magnitude is given: 127 steps, or 7 with 4 bits. */
 double weight_scale(double largest, int bits);
-/* For all of a's numbers and 0: exact if they are small multiples of a power of two, else affine. */
+/* For all of a's numbers and 0: exact if they are small multiples of a power of two, else affine.
+ */
 Grid *grid_of_range(C *c, const Array *a, int bits);
 Grid *grid_symmetric_per_channel(C *c, const Array *weights, int axis, int bits);
 

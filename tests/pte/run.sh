@@ -7,9 +7,9 @@
 set -eu
 source=$1
 corten=$2
-venv=${CORTEN_EXECUTORCH_VENV:-$source/.venv-executorch}
+venv=${CORTEN_VENV:-$source/.venv}
 if ! "$venv/bin/python" -c 'import executorch' 2>/dev/null; then
-    echo "no executorch in $venv: tools/python_environment.sh .venv-executorch tests/pte/requirements.txt installs it"
+    echo "no executorch in $venv: tools/python_environment.sh installs it"
     exit 77
 fi
 check() {
