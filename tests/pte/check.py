@@ -2,8 +2,8 @@
 
 usage: check.py CORTEN SAMPLES CASE...
 
-A CASE is a folder with an archive (*.pt2), calib.npz and test.npz, or the stem of an archive with an
-.npz for both beside it. It is compiled with --emit pte for a CPU of each kind of kernels. The wheel
+A CASE is a folder with an archive (*.pt2), calib.npz and test.npz, or with float.pt2 and input_0.npy,
+input_1.npy ... of one sample, or the stem of an archive with an .npz for both beside it. It is compiled with --emit pte for a CPU of each kind of kernels. The wheel
 reads the file; scratch must be what CMSIS-NN asks for; the instruction list is then run with the
 dialect's Python kernels in the planned memory itself, so that a plan that lets two values meet shows.
 No number may differ from the simulator; of a case that is given as CASE=STEPS, by at most so many
@@ -159,7 +159,12 @@ def samples(test: Path, report: dict, count: int) -> list[np.ndarray]:
     return arrays
 
 
-def files_of(case: Path) -> tuple[Path, Path, Path]:
+def files_of(case: Path, work: Path) -> tuple[Path, Path, Path]:
+    inputs = sorted(case.glob("input_*.npy"))
+    if inputs:
+        data = work / "inputs.npz"
+        np.savez(data, **{f"in{k}": np.load(f)[None] for k, f in enumerate(inputs)})
+        return case / "float.pt2", data, data
     if case.is_dir():
         return next(case.glob("*.pt2")), case / "calib.npz", case / "test.npz"
     data = case.with_suffix(".npz")
@@ -169,7 +174,7 @@ def files_of(case: Path) -> tuple[Path, Path, Path]:
 def check_target(corten: str, target: str, count: int, case: str, work: Path) -> list[str]:
     path, _, limits = case.partition("=")
     steps, _, most = limits.partition(",")
-    archive, calibration, test = files_of(Path(path))
+    archive, calibration, test = files_of(Path(path), work)
     out = work / target
     run(corten, "compile", archive, "-c", calibration, "-t", target, "--emit", "pte", "--bundle", "-o", out, "-q")
     report = json.loads((out / "report.json").read_text())

@@ -22,5 +22,8 @@ done
 check 4 $cases
 shared=$source/../shared/models
 [ -d "$shared" ] || exit 0
+peer=$source/../shared/peer
+check 1 "$peer/batch_matmul/bmm_large_batch" "$peer/max_pool2d/maxpool_3x3_s2_pad1" "$peer/conv/conv1d" \
+    "$peer/conv/depthwise_conv2d" "$peer/linear/linear_rank4"
 check 2 "$shared/ds_cnn=1,20464" "$shared/resnet8=1,50768" "$shared/mobilenet_v1_025=1,138240" \
     "$shared/deep_autoencoder=0,3200"
