@@ -14,7 +14,7 @@
 
 static const char chip[] =
     "{\"memories\": ["
-    "{\"name\": \"dtcm\", \"bytes\": \"2K\", \"section\": \".bss.dtcm\"},"
+    "{\"name\": \"dtcm\", \"bytes\": \"1K\", \"section\": \".bss.dtcm\"},"
     "{\"name\": \"itcm\", \"bytes\": 3000, \"read_only\": true, \"section\": \".itcm\","
     " \"load\": \"flash\"},"
     "{\"name\": \"sram\", \"bytes\": \"64K\", \"wait_states\": 1, \"section\": \".bss.sram\"},"
@@ -104,7 +104,7 @@ static void buffers_lie_within_the_limits_of_their_memories(void **state) {
         assert_true(number(memory, "bytes") <= number(memory, "limit"));
         slow += strcmp(json_string_value(json_object_get(b, "memory")), "sram") == 0;
     }
-    assert_true(slow > 0); /* 2K are not enough for all */
+    assert_true(slow > 0); /* 1K is not enough for all */
 }
 
 static void results_do_not_depend_on_memories(void **state) {
@@ -207,7 +207,7 @@ static void memory_that_is_too_small_is_refused_with_what_takes_the_most(void **
 
 static void limit_of_one_memory_can_be_given_as_an_option(void **state) {
     (void)state;
-    const char *small[] = {"dtcm=1K", "sram=256"}, *unknown[] = {"dtmc=1K", "sram=much"};
+    const char *small[] = {"dtcm=512", "sram=256"}, *unknown[] = {"dtmc=1K", "sram=much"};
     Said said = refused(chip, small, 2);
     assert_code(said, 1);
     assert_says(said.messages, "memory sram needs ");
