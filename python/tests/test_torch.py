@@ -189,6 +189,22 @@ def test_a_module_needs_an_example(tmp_path: Path) -> None:
     assert compiled.name == "small_net"
 
 
+def test_samples_that_the_module_does_not_take_are_named() -> None:
+    with pytest.raises(corten.InputError, match=r"does not take float32\[1, 1, 8, 8\]") as caught:
+        corten.compile(SmallNet(), calibration=torch.rand(4, 1, 8, 8))
+    assert isinstance(caught.value.__cause__, RuntimeError)
+
+
+class Branching(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + 1 if x.sum() > 0 else x - 1
+
+
+def test_a_module_that_torch_cannot_export_is_a_compile_error() -> None:
+    with pytest.raises(corten.CompileError, match=r"torch.export cannot export the model for float32\[1, 4\]"):
+        corten.compile(Branching(), calibration=torch.rand(4, 1, 4))
+
+
 def test_inspect_a_module() -> None:
     found = corten.inspect(SmallNet(), IMAGES[:1])
     assert found.inputs[0].name == "x" and found.without_integer_form == 0

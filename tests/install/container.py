@@ -1,7 +1,7 @@
 """Follows Containerfile without a container engine: each FROM debian:12 is a debootstrap root, and
 its COPY and RUN lines are done there as they stand. Then the image's entry point compiles the
 example and verifies it on QEMU. Not a test of ctest: it needs root, debootstrap and a quarter of an
-hour.
+hour. A WORK_FOLDER that an earlier call has left is taken up again.
 usage: container.py SOURCE_FOLDER [WORK_FOLDER]
 """
 
@@ -33,7 +33,8 @@ def root_of(image, name):
     plain = work / "debian"
     if not plain.exists():
         subprocess.run(["debootstrap", "--variant=minbase", "bookworm", plain], check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cp", "-a", plain, root], check=True)
+    if not root.exists():
+        subprocess.run(["cp", "-a", plain, root], check=True)
     shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
     return root
 
@@ -55,7 +56,7 @@ def copy(root, folder, rest, roots):
     to = root / words[-1].lstrip("/")
     for pattern in words[:-1]:
         if pattern == ".":  # what git has is what .containerignore lets through
-            to.mkdir(parents=True)
+            to.mkdir(parents=True, exist_ok=True)
             files = subprocess.run(["git", "archive", "HEAD"], cwd=origin, check=True, stdout=subprocess.PIPE)
             subprocess.run(["tar", "-x", "-C", to], input=files.stdout, check=True)
             continue
@@ -83,7 +84,7 @@ for word, rest in instructions((source / "Containerfile").read_text()):
     else:
         sys.exit(f"{word}: not known here")
 
-shutil.copytree(source / "examples/digits_silu", root / folder.lstrip("/") / "digits")
+shutil.copytree(source / "examples/digits_silu", root / folder.lstrip("/") / "digits", dirs_exist_ok=True)
 model, data = "digits/digits_silu.pt2", "digits/calib.npz"
 inside(root, folder, [*entry, "compile", model, "-c", data, "-t", "cortex-m55", "-o", "out", "-q"])
 inside(root, folder, [*entry, "verify", "out", "-i", "digits/test.npz", "--labels", "label", "--on", "qemu", "--limit", "8"])

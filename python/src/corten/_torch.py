@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Generator, Mapping, Sequence
 
 from . import _arrays
+from ._errors import CompileError, CortenError, Diagnostic, InputError
 
 
 def is_module(model: object) -> bool:
@@ -66,6 +67,23 @@ def _call_arguments(example: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return tuple(tensor(x) for x in example), {}
 
 
+def _what_failed(module: Any, example: Any, error: Exception) -> CortenError:
+    """Inputs that the module does not take, or a module that cannot be exported."""
+    import torch
+
+    args, kwargs = _call_arguments(example)
+    inputs = [x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)]
+    shapes = ", ".join(f"{str(x.dtype).removeprefix('torch.')}{list(x.shape)}" for x in inputs)
+    try:
+        with _evaluating(module), torch.no_grad():
+            module(*args, **kwargs)
+    except Exception:
+        message = f"the model does not take {shapes}, from example_inputs or the first sample of calibration"
+        return InputError([Diagnostic(message, detail=str(error), code=InputError.code)])
+    message = f"torch.export cannot export the model for {shapes}"
+    return CompileError([Diagnostic(message, detail=str(error), code=CompileError.code)])
+
+
 def _export(module: Any, examples: Sequence[Any]) -> Any:
     """The module exported with the first of the examples that it takes."""
     import torch.export
@@ -79,7 +97,7 @@ def _export(module: Any, examples: Sequence[Any]) -> Any:
         except Exception as error:
             first = first or error
     assert first is not None
-    raise first
+    raise _what_failed(module, examples[0], first) from first
 
 
 def archive_of(model: Any, examples: Sequence[Any]) -> bytes:
