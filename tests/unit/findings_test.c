@@ -125,8 +125,8 @@ static void wrong_options_are_exit_2_with_a_suggestion(void **state) {
 static void what_cannot_be_given_is_refused_not_ignored(void **state) {
     (void)state;
     CortenOptions o = example_options(NULL);
-    o.emit = "pte";
-    example_refused(o, 2, "unknown --emit \"pte\"");
+    o.emit = "elf";
+    example_refused(o, 2, "unknown --emit \"elf\"");
 }
 
 static void unwritable_folders_are_exit_3(void **state) {
