@@ -53,6 +53,7 @@ def cases():
                                layer=nn.Conv2d(6, 4, 3)), [normal(1, 3, 12, 12)]
     yield "adaptive_max_pool", nn.AdaptiveMaxPool2d((3, 2)), [normal(1, 4, 7, 5)]
     yield "average_over_padding", nn.Sequential(nn.Conv2d(2, 4, 1), nn.AvgPool2d(3, 2, 1)), [normal(1, 2, 8, 8)]
+    yield "average_of_whole_images", nn.Sequential(nn.Conv2d(2, 4, 1), nn.AvgPool2d(6)), [normal(1, 2, 6, 6)]
     yield "conv_of_stride_4", nn.Sequential(nn.Conv2d(3, 8, 5, 4), nn.ReLU(), nn.Conv2d(8, 4, 1)), [normal(1, 3, 21, 21)]
     yield "lstm_between", Lstm(), [normal(1, 4, 6)]
 

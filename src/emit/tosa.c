@@ -264,8 +264,7 @@ static const char *write_node(Tosa *t, Node *n, const Npu *npu) {
     t->refusal = NULL;
     bool written = tosa_node(t, n);
     if (!written && !t->refusal)
-        t->refusal =
-            c_format(t->c, "%s has no form in TOSA's integer profile", node_operator(n));
+        t->refusal = c_format(t->c, "%s has no form in TOSA's integer profile", node_operator(n));
     for (int i = first; npu && !t->refusal && i < t->p.operator_count; i++)
         t->refusal = tosa_limit(t->c, &t->p, &t->p.op[i], npu);
     t->node = NULL;

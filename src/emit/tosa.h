@@ -66,6 +66,8 @@ int tosa_image_back(Tosa *t, const Node *n, int tensor);
 /* What the NPU has against an operator of the program; NULL: nothing. */
 const char *tosa_limit(C *c, const TosaProgram *p, const TosaOperator *op, const Npu *npu);
 
+/* A window's kernel, stride and dilation. A stride that is never taken is one: an NPU minds it. */
+TosaAttributes tosa_window(const LayerWindow *k);
 /* TOSA wants windows that end where the padded image does: less padding at the end, and rows and
  * columns that no window reaches taken off. */
 int tosa_end_exactly(Tosa *t, int tensor, const LayerWindow *k, int32_t pad[4]);

@@ -83,6 +83,16 @@ int tosa_image_back(Tosa *t, const Node *n, int tensor) {
     return tosa_from_order(t, n, n->out[0]->type.rank == 4 ? two : one, tensor);
 }
 
+TosaAttributes tosa_window(const LayerWindow *k) {
+    TosaAttributes a = {0};
+    for (int i = 0; i < 2; i++) {
+        a.kernel[i] = (int32_t)k->kernel[i];
+        a.stride[i] = k->out[i] == 1 ? 1 : (int32_t)k->stride[i];
+        a.dilation[i] = (int32_t)k->dilation[i];
+    }
+    return a;
+}
+
 int tosa_end_exactly(Tosa *t, int tensor, const LayerWindow *k, int32_t pad[4]) {
     TosaDims dims = tosa_dims(t, tensor);
     bool cut = false;
@@ -141,11 +151,7 @@ static bool write_conv(Tosa *t, Node *n) {
     LayerWindow k = layer_window(n);
     if (!layer_fits(n) || node_operand(n, 0)->type.rank > 4)
         return false;
-    TosaAttributes a = {0};
-    for (int i = 0; i < 2; i++) {
-        a.stride[i] = (int32_t)k.stride[i];
-        a.dilation[i] = (int32_t)k.dilation[i];
-    }
+    TosaAttributes a = tosa_window(&k);
     int image = tosa_end_exactly(t, tosa_image(t, node_operand(n, 0)), &k, a.pad);
     bool split = k.groups > 1 && k.groups < k.in_c;
     const int8_t *weights = layer_weights(t->c, n, &k, k.groups > 1 && !split);

@@ -10,11 +10,7 @@ bool tosa_max_pool(Tosa *t, Node *n) {
     if (!pool_window(n, &k) || k.dilation[0] > 1 || k.dilation[1] > 1 ||
         !grids_equal(node_operand(n, 0), n->out[0]))
         return false;
-    TosaAttributes a = {0};
-    for (int i = 0; i < 2; i++) {
-        a.kernel[i] = (int32_t)k.kernel[i];
-        a.stride[i] = (int32_t)k.stride[i];
-    }
+    TosaAttributes a = tosa_window(&k);
     int image = tosa_end_exactly(t, tosa_image(t, node_operand(n, 0)), &k, a.pad);
     TosaDims dims = {4, {tosa_dims(t, image).dim[0], k.out[0], k.out[1], k.out_c}};
     int out = tosa_add(t, TOSA_MAX_POOL2D, &a, 1, &image, TOSA_INT8, &dims);
@@ -78,8 +74,7 @@ static int window_sums(Tosa *t, const Node *n, const LayerWindow *k, int32_t zer
     int64_t taps = k->kernel[0] * k->kernel[1];
     int8_t *ones = c_alloc(t->c, (size_t)(taps * k->in_c));
     memset(ones, 1, (size_t)(taps * k->in_c));
-    TosaAttributes a = {.stride = {(int32_t)k->stride[0], (int32_t)k->stride[1]},
-                        .dilation = {1, 1}};
+    TosaAttributes a = tosa_window(k);
     int image = tosa_end_exactly(t, tosa_image(t, node_operand(n, 0)), k, a.pad);
     int in[] = {
         image,

@@ -24,7 +24,7 @@ for name in adaptive_avg_pool add_of_unlike_scales avg_pool_ceil_counting_pads a
     upsample_2_25 wide_conv1d; do
     cases="$cases $source/tests/pains/$name"
 done
-for name in adaptive_max_pool average_over_padding conv_of_stride_4 groups_of_channels matmul_broadcast \
+for name in adaptive_max_pool average_of_whole_images average_over_padding conv_of_stride_4 groups_of_channels matmul_broadcast \
     prelu_of_slopes_below_zero softmax_of_channels softmax_of_long_rows strided_slices; do
     cases="$cases $source/tests/tosa/cases/$name"
 done

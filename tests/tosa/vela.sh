@@ -37,7 +37,7 @@ through() {
 
 through "$source/examples/digits_silu" ethos-u55-32 ethos-u55-64 ethos-u55-128 ethos-u55-256 ethos-u65-256 \
     ethos-u65-512 ethos-u85-128 ethos-u85-256 ethos-u85-512 ethos-u85-1024 ethos-u85-2048
-for name in adaptive_max_pool average_over_padding group_norm groups_of_channels instance_norm layer_norm \
+for name in adaptive_max_pool average_of_whole_images average_over_padding group_norm groups_of_channels instance_norm layer_norm \
     layer_norm_of_images matmul_broadcast prelu_of_slopes_below_zero rms_norm softmax_of_channels softmax_of_long_rows \
     strided_slices; do
     through "$source/tests/tosa/cases/$name" ethos-u55-128 ethos-u85-256
