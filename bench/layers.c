@@ -555,8 +555,7 @@ static void lstm_s8(Maker *m) {
     a->input_zero_point = 3;
     a->multiplier = 1 << 30;
     a->shift = -22;
-    a->cell_multiplier = 1 << 30;
-    a->cell_shift = -5;
+    a->cell_bits = 11;
     channels(m, 4 * l->n, l->c, &a->x_weights, &a->bias, &a->x_multiplier, &a->x_shift);
     channels(m, 4 * l->n, l->n, &a->h_weights, NULL, &a->h_multiplier, &a->h_shift);
     for (int i = 0; i < 513; i++) {
@@ -566,9 +565,9 @@ static void lstm_s8(Maker *m) {
     call_const(m->call, &a->sigmoid, "sigmoid", DT_I16, sigmoid, sizeof sigmoid, 2);
     call_const(m->call, &a->tangent, "tangent", DT_I16, tangent, sizeof tangent, 2);
     m->macs = (int64_t)l->h * 4 * l->n * (l->c + l->n);
-    call_scratch(m->call, &a->scratch, 2 * l->n, 4);
+    int64_t units = l->n;
+    call_out(m->call, &a->cell, value_new(m->g, "cell", type_make(DT_I16, 1, &units)));
     input(m, &a->input, (int64_t)l->h * l->c);
-    output(m, &a->cell, l->n);
     output(m, &a->output, (int64_t)l->h * l->n);
 }
 

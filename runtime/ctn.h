@@ -547,31 +547,31 @@ typedef enum {
 /* Recurrent layers, one direction: input [steps][batches][in_size], output
  * [steps][batches][size]; the hidden state between steps is the output. x_weights
  * [gates * size][in_size] and h_weights [gates * size][size] with a factor to Q15.16 per row; bias
- * int32 in Q15.16; sigmoid and tangent int16 [513] from Q3.12 to Q0.15. h0 and c0: the states
- * before, absent for zeros; h0_multiplier and h0_shift are the ratio of h0's scale to the
- * output's, c0's factor brings it to Q4.11, a gru's state factor h0 to Q3.12. multiplier and
- * shift: from the new state (lstm Q0.30, gru Q3.12, rnn tanh Q0.15, relu Q15.16) to the output.
- * scratch: int16 [batches][size]; a rnn has none. */
+ * int32 in Q15.16; tangent (and sigmoid) int16 [513] from Q3.12 to Q0.15. multiplier and shift:
+ * from the new state (lstm Q0.30, gru of state_bits, rnn tanh Q0.15, relu Q15.16) to the output. */
 #define CTN_RECURRENT_FIELDS(REF, INT, INTS)                                                       \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
-    REF(h0)                                                                                        \
     REF(x_weights)                                                                                 \
     REF(h_weights) REF(bias) REF(x_multiplier) REF(x_shift) REF(h_multiplier) REF(h_shift)         \
-        REF(tangent) REF(scratch) INT(steps) INT(batches) INT(in_size) INT(size) INT(reverse)      \
-            INT(input_zero_point) INT(output_zero_point) INT(h0_zero_point) INT(h0_multiplier)     \
-                INT(h0_shift) INT(multiplier) INT(shift)
-#define CTN_RNN_S8_FIELDS(REF, INT, INTS) CTN_RECURRENT_FIELDS(REF, INT, INTS)
+        REF(tangent) INT(steps) INT(batches) INT(in_size) INT(size) INT(reverse)                   \
+            INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)
+/* h0 [batches][size]: the int8 state before, absent for zeros; h0_multiplier and h0_shift are the
+ * ratio of its scale to the output's. */
+#define CTN_HIDDEN_FIELDS(REF, INT, INTS)                                                          \
+    REF(h0) INT(h0_zero_point) INT(h0_multiplier) INT(h0_shift)
+#define CTN_RNN_S8_FIELDS(REF, INT, INTS)                                                          \
+    CTN_RECURRENT_FIELDS(REF, INT, INTS) CTN_HIDDEN_FIELDS(REF, INT, INTS)
+/* h0 and state [batches][size]: int16 with state_bits fraction bits (at most 15), before (absent
+ * for zeros) and after all steps. scratch: int8 [batches][size], if there is h0. */
 #define CTN_GRU_S8_FIELDS(REF, INT, INTS)                                                          \
-    CTN_RECURRENT_FIELDS(REF, INT, INTS) REF(sigmoid) INT(state_multiplier) INT(state_shift)
-/* cell [batches][size]: the cell state after the last step. */
+    CTN_RECURRENT_FIELDS(REF, INT, INTS)                                                           \
+    REF(sigmoid) REF(h0) REF(state) REF(scratch) INT(state_bits)
+/* c0 and cell [batches][size]: int16 with cell_bits fraction bits (at most 12), before (absent for
+ * zeros) and after all steps. */
 #define CTN_LSTM_S8_FIELDS(REF, INT, INTS)                                                         \
     CTN_RECURRENT_FIELDS(REF, INT, INTS)                                                           \
-    REF(sigmoid)                                                                                   \
-    REF(c0)                                                                                        \
-    REF(cell)                                                                                      \
-    INT(c0_zero_point) INT(c0_multiplier) INT(c0_shift) INT(cell_zero_point) INT(cell_multiplier)  \
-        INT(cell_shift)
+    CTN_HIDDEN_FIELDS(REF, INT, INTS) REF(sigmoid) REF(c0) REF(cell) INT(cell_bits)
 
 /* The C boundary and float islands. scale and its inverse are float bits in an int32. */
 #define CTN_QUANTIZE_S8_FIELDS(REF, INT, INTS)                                                     \

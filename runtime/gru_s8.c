@@ -1,11 +1,9 @@
-/* One direction of one GRU layer. The hidden state is kept in Q3.12 within a call, beside its int8
- * form that the products read. Gates are in PyTorch's order: reset, update, new; the bias has
- * three of the input and three of the hidden state, for the new gate's reset applies to the second
- * alone. */
+/* One direction of one GRU layer. The hidden state is int16 with state_bits fraction bits, beside
+ * its int8 form that the products read. Gates are in PyTorch's order: reset, update, new; the bias
+ * has three of the input and three of the hidden state, for the new gate's reset applies to the
+ * second alone. */
 #include "ctn.h"
 #include "gate.h"
-
-enum { STATE_BITS = 12 };
 
 typedef struct {
     CtnGateMatrix x, h;
@@ -32,24 +30,29 @@ static void step(const CtnGruS8Args *a, const Gru *g, const int8_t *x, const Ctn
         int64_t kept = (int64_t)reset * h_sum(g, gates, n, h, batch);
         int32_t sum = x_sum(g, n, x) + (int32_t)((kept + (1 << 14)) >> 15);
         int32_t fresh = ctn_gate_table(g->tangent, sum);
-        /* (1 - z) * n + z * h in Q3.12 from Q0.15 * Q0.15 and Q0.15 * Q3.12 */
-        int32_t next = ctn_div_pow2((32768 - update) * fresh, 30 - STATE_BITS) +
+        /* (1 - z) * n + z * h from Q0.15 * Q0.15 and Q0.15 * h, to state_bits */
+        int32_t next = ctn_div_pow2((32768 - update) * fresh, 30 - a->state_bits) +
                        ctn_div_pow2(update * state[j], 15);
         state[j] = (int16_t)ctn_gate_s16(next);
         output[j] = ctn_gate_s8(state[j], a->multiplier, a->shift, a->output_zero_point);
     }
 }
 
-static int16_t state_before(const CtnGruS8Args *a, const int8_t *h0, int32_t i) {
-    return h0 ? (int16_t)ctn_gate_s16(
-                    ctn_requantize(h0[i] - a->h0_zero_point, a->state_multiplier, a->state_shift))
-              : 0;
+/* The state before the first step: copied to where it is kept, and its int8 form. */
+static CtnGateState state_before(const CtnGruS8Args *a, const int16_t *h0, int16_t *state,
+                                 int8_t *narrow) {
+    for (int32_t i = 0; i < a->batches * a->size; i++) {
+        state[i] = h0 ? h0[i] : 0;
+        if (h0)
+            narrow[i] = ctn_gate_s8(h0[i], a->multiplier, a->shift, a->output_zero_point);
+    }
+    return (CtnGateState){h0 ? narrow : (const int8_t *)0, a->output_zero_point, 0, 0};
 }
 
 void ctn_gru_s8(const CtnGruS8Args *a, const CtnFrame *frame) {
     const int8_t *input = ctn_at(frame, a->input);
     int8_t *output = ctn_at(frame, a->output);
-    int16_t *state = ctn_at(frame, a->scratch);
+    int16_t *state = ctn_at(frame, a->state);
     int32_t states = a->batches * a->size;
     Gru g = {{ctn_at(frame, a->x_weights), ctn_at(frame, a->x_multiplier),
               ctn_at(frame, a->x_shift), a->in_size, a->input_zero_point},
@@ -58,9 +61,7 @@ void ctn_gru_s8(const CtnGruS8Args *a, const CtnFrame *frame) {
              ctn_at(frame, a->bias),
              ctn_at(frame, a->sigmoid),
              ctn_at(frame, a->tangent)};
-    CtnGateState h = {ctn_at(frame, a->h0), a->h0_zero_point, a->h0_multiplier, a->h0_shift};
-    for (int32_t i = 0; i < states; i++)
-        state[i] = state_before(a, h.h, i);
+    CtnGateState h = state_before(a, ctn_at(frame, a->h0), state, ctn_at(frame, a->scratch));
     for (int32_t k = 0; k < a->steps; k++) {
         int32_t t = a->reverse ? a->steps - 1 - k : k;
         for (int32_t b = 0; b < a->batches; b++)

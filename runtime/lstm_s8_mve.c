@@ -84,17 +84,19 @@ static void step(const CtnLstmS8Args *a, const CtnLstm *l, const int8_t *x, cons
                  int32_t batch, int16_t *c, int8_t *output) {
     const int32_t size = a->size;
     const int8_t *before = h->h ? h->h + batch * size : h->h;
+    const int32x4_t fresh = vdupq_n_s32(a->cell_bits - 30);
+    const int32x4_t to_tangent = vdupq_n_s32(CTN_TANGENT_BITS - a->cell_bits);
     for (int32_t j = 0; j < size; j += 4, c += 4, output += 4) {
         int32x4_t in = gates(l, l->sigmoid, j, x, before, h);
         int32x4_t forget = gates(l, l->sigmoid, size + j, x, before, h);
         int32x4_t cell = gates(l, l->tangent, 2 * size + j, x, before, h);
         int32x4_t out = gates(l, l->sigmoid, 3 * size + j, x, before, h);
-        /* Q0.15 * Q4.11 and Q0.15 * Q0.15 to Q4.11 */
+        /* Q0.15 * c and Q0.15 * Q0.15, to cell_bits */
         forget = shift_right(vmulq_s32(forget, vldrhq_s32(c)), vdupq_n_s32(-15));
-        in = shift_right(vmulq_s32(in, cell), vdupq_n_s32(CTN_CELL_BITS - 30));
+        in = shift_right(vmulq_s32(in, cell), fresh);
         cell = to_s16(vaddq_s32(forget, in));
         vstrhq_s32(c, cell);
-        out = vmulq_s32(out, look_up(l->tangent, to_s16(vaddq_s32(cell, cell))));
+        out = vmulq_s32(out, look_up(l->tangent, to_s16(vshlq_s32(cell, to_tangent))));
         out = scale(out, vdupq_n_s32(a->multiplier), vdupq_n_s32(a->shift));
         out = vaddq_n_s32(out, a->output_zero_point);
         vstrbq_s32(output, vminq_s32(vmaxq_s32(out, vdupq_n_s32(-128)), vdupq_n_s32(127)));

@@ -36,11 +36,11 @@ static void ctn_lstm_step(const CtnLstmS8Args *a, const CtnLstm *l, const int8_t
         int32_t forget = ctn_gate_table(l->sigmoid, sum[1]);
         int32_t cell = ctn_gate_table(l->tangent, sum[2]);
         int32_t out = ctn_gate_table(l->sigmoid, sum[3]);
-        /* Q0.15 * Q4.11 and Q0.15 * Q0.15 to Q4.11 */
-        int32_t next =
-            ctn_div_pow2(forget * c[j], 15) + ctn_div_pow2(in * cell, 30 - CTN_CELL_BITS);
+        /* Q0.15 * c and Q0.15 * Q0.15, to cell_bits */
+        int32_t next = ctn_div_pow2(forget * c[j], 15) + ctn_div_pow2(in * cell, 30 - a->cell_bits);
         c[j] = (int16_t)ctn_gate_s16(next);
-        int32_t squashed = ctn_interpolate_s16(l->tangent, ctn_gate_s16(c[j] * 2));
+        int32_t squashed = ctn_interpolate_s16(
+            l->tangent, ctn_gate_s16(c[j] * (1 << (CTN_TANGENT_BITS - a->cell_bits))));
         output[j] = ctn_gate_s8(out * squashed, a->multiplier, a->shift, a->output_zero_point);
     }
 }

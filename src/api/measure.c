@@ -15,6 +15,20 @@ static int samples_affordable(const Graph *g, int count) {
     return macs * count <= WORK ? count : WORK / macs < 1 ? 1 : (int)(WORK / macs);
 }
 
+/* The states that a sample brings, on both sides. */
+static void set_states(C *c, Simulator *simulator, const Graph *lowered, Graph *reference,
+                       Array *const *sample) {
+    for (int k = 0; k < lowered->state_count; k++) {
+        int slot = lowered->state[k].slot;
+        if (slot < 0 || !sample[slot])
+            continue;
+        simulator_set_state(c, simulator, k, sample[slot]);
+        for (int i = 0; i < reference->state_count; i++)
+            if (reference->state[i].slot == slot)
+                reference->state[i].before->initial = sample[slot];
+    }
+}
+
 Comparison *measure(C *c, const Session *s, Graph *lowered, Graph *reference) {
     const Options *o = &s->compile;
     Simulator *simulator = simulator_spread(c, lowered);
@@ -25,6 +39,7 @@ Comparison *measure(C *c, const Session *s, Graph *lowered, Graph *reference) {
     Array **floats = NEW_ARRAY(c, Array *, lowered->output_count + 1);
     int count = samples_affordable(lowered, o->sample_count);
     for (int i = 0; i < count; i++) {
+        set_states(c, simulator, lowered, reference, o->sample[i]);
         comparison_run(c, k, o->sample[i], o->sample[i], integers, floats);
         c_progress(c, "measuring", (double)(i + 1) / count);
         c_stop_if_asked(c);

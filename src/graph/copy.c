@@ -86,6 +86,7 @@ Graph *graph_copy(C *c, const Graph *g) {
     Copying k = {.c = c, .from = g, .to = c_memdup(c, g, sizeof *g)};
     Graph *to = k.to;
     to->c = c;
+    to->is_copy = true;
     to->value_names = names_copy(c, g->value_names);
     to->node_names = names_copy(c, g->node_names);
     to->call_names = names_copy(c, g->call_names);

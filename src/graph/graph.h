@@ -176,6 +176,7 @@ typedef struct Patches {
     int64_t rows, capacity;
     int64_t share; /* rows that one sample gives at most */
     float *data;
+    bool outside; /* data is in no arena, for it is large and not needed to the end */
 } Patches;
 
 typedef struct Origins { /* sorted archive node indices */
@@ -243,6 +244,7 @@ typedef struct Refusal {
 typedef struct { /* a buffer that the model writes: its value before and after a run */
     Value *before, *after;
     const char *fqn;
+    int slot; /* of the input that --state made it of; -1 */
 } State;
 
 /* A memory of the chip (--memory). It takes what runs write, unless it is read-only, and constants
@@ -321,6 +323,7 @@ struct Graph {
     const char *archive_path, *archive_sha256;
     const char *source_sha256; /* of the emitted <name>.c; NULL: none */
     Refusal *refusal; /* nodes that can be had neither as integers nor, as allowed, in float */
+    bool is_copy;     /* of a graph that lives on: what is in no arena is that one's to release */
     int float_wanted_count, float_wanted_capacity; /* with --allow-float: see FloatNode */
     FloatNode *float_wanted;
     int npu_count;
@@ -448,6 +451,8 @@ typedef enum {
     Q_ACT,         /* a calibrated grid of its own */
     Q_SAME,        /* outputs: the grid of operand 0 (union-find); operands: that of operand 0 */
     Q_FIXED,       /* outputs: QRule.scale / zero_point (int8); int16 scales follow by 1/128 */
+    Q_STATE,       /* outputs: int16 whose step is a power of two, at least QRule.scale; operands:
+                      the grid of the output of that rule */
     Q_WEIGHT,      /* constants: symmetric, one part per index of QRule.weight_axis */
     Q_BIAS,        /* int32 at scale(operand 0) * scale(weight) */
     Q_RAW          /* numbers as they are: indices, masks, shapes */
@@ -457,7 +462,7 @@ typedef struct {
     QKind in[6];  /* by operand argument index of the schema */
     QKind out[4]; /* by output */
     int weight_axis;
-    double scale; /* of Q_FIXED */
+    double scale; /* of Q_FIXED and Q_STATE */
     int zero_point;
     const char *const *inner; /* composites: names of inner values observed and typed; NULL-ended */
 } QRule;

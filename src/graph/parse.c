@@ -643,6 +643,7 @@ static void parse_state(Parser *p, int *capacity) {
     g->state[k].fqn = scan_string(p->s);
     g->state[k].before = parse_reference(p);
     g->state[k].after = parse_reference(p);
+    g->state[k].slot = -1;
 }
 
 static void parse_items(Parser *p) {

@@ -265,7 +265,7 @@ static void read_mutation(Pt2 *p, const Scope *scope, const json_t *spec) {
         }
     }
     if (after && before) {
-        g->state[g->state_count++] = (State){before, after, before->fqn};
+        g->state[g->state_count++] = (State){before, after, before->fqn, -1};
     } /* a buffer that nobody reads needs no next value */
 }
 

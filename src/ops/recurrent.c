@@ -1,7 +1,9 @@
 /* Recurrent layers. ATen's rows of several layers and directions decompose into one node for each
  * direction of a layer, over all steps; cells are layers of one step. Such a node is one kernel
- * call: its products are int8 with a factor per weight row, its gates and its cell state 16 bits,
- * neither of which is ever stored as a value. */
+ * call: its products are int8 with a factor per weight row, its gates 16 bits, which are
+ * never stored as values. What it adds to from step to step, an LSTM's cell and a GRU's hidden
+ * state, is int16 with a step of a power of two, and an output: 8 bits would stand still where a
+ * gate lets little through. */
 #include "ops/ops.h"
 
 #include <stdlib.h>
@@ -65,7 +67,7 @@ static void layer_shape(C *c, Node *n) {
     }
     int64_t dim[3] = {l.steps, l.batches, l.size};
     node_set_type(n, 0, DT_F32, 3, dim);
-    if (l.kind == LSTM)
+    if (l.kind != RNN)
         node_set_type(n, 1, DT_F32, 2, dim + 1);
 }
 
@@ -143,14 +145,14 @@ static void layer_eval(C *c, Node *n) {
     add_bias(work, rows, l.gates, bias);
     layer_run(&l, work, floats(eval_in(c, n, "w_hh")), bias ? bias + l.gates : NULL, work, hidden,
               state, eval_out(c, n, 0)->data);
-    if (l.kind == LSTM)
+    if (l.kind != RNN)
         memcpy(eval_out(c, n, 1)->data, state, (size_t)states * sizeof(float));
     free(work);
 }
 
 /* ---- lowering ------------------------------------------------------------------------------- */
 
-enum { TABLE_SIZE = 513, SUM_BITS = 16, INPUT_BITS = 12, CELL_BITS = 11 };
+enum { TABLE_SIZE = 513, SUM_BITS = 16, INPUT_BITS = 12 };
 
 static void table_const(Call *call, uint32_t *field, const char *name, bool tangent) {
     int16_t entry[TABLE_SIZE];
@@ -197,24 +199,36 @@ static void bias_const(C *c, Call *call, uint32_t *field, const Layer *l, const 
     call_const(call, field, "bias", DT_I32, q, count * 4, 4);
 }
 
-static void state_in(Call *call, uint32_t *field, Value *v, double to, int32_t *zero_point,
-                     int32_t *multiplier, int32_t *shift) {
+static void hidden_in(Call *call, uint32_t *field, const Node *n, int32_t *zero_point,
+                      int32_t *multiplier, int32_t *shift) {
+    Value *v = node_in(n, "h0");
     if (!v) {
         call_absent(call, field);
         return;
     }
     call_in(call, field, v);
     *zero_point = value_zero_point(v);
-    multiplier_from(value_scale(v) / to, multiplier, shift);
+    multiplier_from(value_scale(v) / value_scale(n->out[0]), multiplier, shift);
+}
+
+/* The int16 state before, if there is one, and after; its fraction bits. */
+static int32_t state_inout(Call *call, uint32_t *before, Value *v, uint32_t *after, Value *out) {
+    if (v)
+        call_in(call, before, v);
+    else
+        call_absent(call, before);
+    call_out(call, after, out);
+    return -ilogb(value_scale(out));
 }
 
 /* The scale of what the kernel's multiplier brings to the output. */
-static double state_scale(const Layer *l) {
-    int bits = l->kind == LSTM ? 30 : l->kind == GRU ? INPUT_BITS : l->relu ? SUM_BITS : 15;
-    return ldexp(1, -bits);
+static double state_scale(const Layer *l, const Node *n) {
+    if (l->kind == GRU)
+        return value_scale(n->out[1]);
+    return ldexp(1, l->kind == LSTM ? -30 : l->relu ? -SUM_BITS : -15);
 }
 
-/* The fields that the three kernels have in common: CtnRnnS8Args begins the other two. */
+/* The fields that the three kernels have in common, which begin all three. */
 static void common_fields(C *c, Call *call, const Node *n, const Layer *l, CtnRnnS8Args *a) {
     Value *x = node_in(n, "input"), *y = n->out[0];
     call_in(call, &a->input, x);
@@ -228,8 +242,6 @@ static void common_fields(C *c, Call *call, const Node *n, const Layer *l, CtnRn
         call_absent(call, &a->tangent);
     else
         table_const(call, &a->tangent, "tanh", true);
-    state_in(call, &a->h0, node_in(n, "h0"), value_scale(y), &a->h0_zero_point, &a->h0_multiplier,
-             &a->h0_shift);
     a->steps = (int32_t)l->steps;
     a->batches = (int32_t)l->batches;
     a->in_size = (int32_t)l->in_size;
@@ -237,11 +249,7 @@ static void common_fields(C *c, Call *call, const Node *n, const Layer *l, CtnRn
     a->reverse = l->reverse;
     a->input_zero_point = value_zero_point(x);
     a->output_zero_point = value_zero_point(y);
-    multiplier_from(state_scale(l) / value_scale(y), &a->multiplier, &a->shift);
-    if (l->kind == RNN)
-        call_absent(call, &a->scratch);
-    else
-        call_scratch(call, &a->scratch, l->batches * l->size * 2, 4);
+    multiplier_from(state_scale(l, n) / value_scale(y), &a->multiplier, &a->shift);
     call->macs = l->steps * l->batches * l->gates * (l->in_size + l->size);
 }
 
@@ -262,13 +270,9 @@ static void lstm_lower(C *c, Graph *g, Node *n) {
     Call *call = call_new(c, g, n, CTN_KERNEL_lstm_s8);
     CtnLstmS8Args *a = call->args;
     common_fields(c, call, n, &l, (CtnRnnS8Args *)a);
+    hidden_in(call, &a->h0, n, &a->h0_zero_point, &a->h0_multiplier, &a->h0_shift);
     table_const(call, &a->sigmoid, "sigmoid", false);
-    state_in(call, &a->c0, node_in(n, "c0"), ldexp(1, -CELL_BITS), &a->c0_zero_point,
-             &a->c0_multiplier, &a->c0_shift);
-    call_out(call, &a->cell, n->out[1]);
-    a->cell_zero_point = value_zero_point(n->out[1]);
-    multiplier_from(ldexp(1, -CELL_BITS) / value_scale(n->out[1]), &a->cell_multiplier,
-                    &a->cell_shift);
+    a->cell_bits = state_inout(call, &a->c0, node_in(n, "c0"), &a->cell, n->out[1]);
 }
 
 static void gru_lower(C *c, Graph *g, Node *n) {
@@ -277,11 +281,14 @@ static void gru_lower(C *c, Graph *g, Node *n) {
         return;
     Call *call = call_new(c, g, n, CTN_KERNEL_gru_s8);
     CtnGruS8Args *a = call->args;
-    const Value *h0 = node_in(n, "h0");
+    Value *h0 = node_in(n, "h0");
     common_fields(c, call, n, &l, (CtnRnnS8Args *)a);
-    if (h0)
-        multiplier_from(ldexp(value_scale(h0), INPUT_BITS), &a->state_multiplier, &a->state_shift);
     table_const(call, &a->sigmoid, "sigmoid", false);
+    a->state_bits = state_inout(call, &a->h0, h0, &a->state, n->out[1]);
+    if (h0)
+        call_scratch(call, &a->scratch, l.batches * l.size, 4);
+    else
+        call_absent(call, &a->scratch);
 }
 
 static void rnn_lower(C *c, Graph *g, Node *n) {
@@ -289,7 +296,9 @@ static void rnn_lower(C *c, Graph *g, Node *n) {
     if (!layer_ready(c, n, &l))
         return;
     Call *call = call_new(c, g, n, CTN_KERNEL_rnn_s8);
-    common_fields(c, call, n, &l, call->args);
+    CtnRnnS8Args *a = call->args;
+    common_fields(c, call, n, &l, a);
+    hidden_in(call, &a->h0, n, &a->h0_zero_point, &a->h0_multiplier, &a->h0_shift);
 }
 
 /* ---- decompose ------------------------------------------------------------------------------ */
@@ -433,7 +442,8 @@ static Value *stack_layer(C *c, Graph *g, Node *n, Stack *s, int k, Value *x) {
         Node *layer = layer_node(c, g, n, s->kind, x, s->h0 ? pick(g, n, s->h0, at) : NULL,
                                  s->c0 ? pick(g, n, s->c0, at) : NULL, &p, d == 1);
         out[d] = layer->out[0];
-        Value *last = pick(g, n, out[d], d == 1 ? 0 : steps - 1);
+        bool apart = node_is(layer, "corten::gru"); /* its state has more bits than its outputs */
+        Value *last = apart ? layer->out[1] : pick(g, n, out[d], d == 1 ? 0 : steps - 1);
         s->h[at] = MAKE("aten::unsqueeze", arg_value(last), arg_int(0));
         if (s->kind == LSTM)
             s->c[at] = MAKE("aten::unsqueeze", arg_value(layer->out[1]), arg_int(0));
@@ -466,6 +476,41 @@ static void stack_decompose(C *c, Graph *g, Node *n) {
         value_replace(g, n->out[2], joined(c, g, n, s.layers * s.directions, s.c, 0));
 }
 
+/* How many movements may lie between a cell's output and the state that it becomes. */
+enum { STATE_DEPTH = 8 };
+
+static void replace_in_state(Node *n, const Value *v, Value *state, int depth);
+
+static void replace_in_arg(Arg *a, const Value *v, Value *state, int depth) {
+    for (int i = 0; a->kind == ARG_LIST && i < a->u.list.count; i++)
+        replace_in_arg(&a->u.list.item[i], v, state, depth);
+    if (a->kind == ARG_VALUE && a->u.value == v)
+        *a = arg_value(state);
+    else if (a->kind == ARG_VALUE && a->u.value->def)
+        replace_in_state(a->u.value->def, v, state, depth - 1);
+}
+
+static void replace_in_state(Node *n, const Value *v, Value *state, int depth) {
+    bool joins = node_is(n, "aten::stack") || node_is(n, "aten::cat");
+    if (depth > 0 && (joins || (n->op->traits & OP_MOVES_DATA)))
+        for (int i = 0; i < n->arg_count; i++)
+            replace_in_arg(&n->arg[i], v, state, depth);
+}
+
+/* The next step of a GRU and the next run read `state` where they would read v, its output. */
+static void replace_in_states(Graph *g, Node *cell, const Value *v, Value *state) {
+    for (Node *n = cell->next; n; n = n->next)
+        if (node_is(n, "aten::gru_cell") && node_in(n, "hx") == v)
+            n->arg[node_arg_index(n, "hx")] = arg_value(state);
+    for (int i = 0; i < g->state_count; i++) {
+        State *s = &g->state[i];
+        if (s->after == v)
+            s->after = state;
+        else if (s->after->def)
+            replace_in_state(s->after->def, v, state, STATE_DEPTH);
+    }
+}
+
 /* A cell is a layer of one step. */
 static void cell_decompose(C *c, Graph *g, Node *n) {
     Kind kind = kind_of(n);
@@ -485,6 +530,8 @@ static void cell_decompose(C *c, Graph *g, Node *n) {
             hx[k] = NULL;
     x = MAKE("aten::unsqueeze", arg_value(x), arg_int(0));
     Node *layer = layer_node(c, g, n, kind, x, hx[0], hx[1], &p, false);
+    if (node_is(layer, "corten::gru"))
+        replace_in_states(g, n, n->out[0], layer->out[1]);
     value_replace(g, n->out[0], MAKE("aten::squeeze.dim", arg_value(layer->out[0]), arg_int(0)));
     if (kind == LSTM)
         value_replace(g, n->out[1], layer->out[1]);
@@ -517,19 +564,24 @@ static const Op rows[] = {
      COMPOSITE(cell_decompose)},
     {.schema = "aten::rnn_relu_cell(Tensor input, Tensor hx, " CELL_ARGUMENTS " -> Tensor",
      COMPOSITE(cell_decompose)},
-    /* One direction of one layer: outputs [steps][batches][size]; an LSTM's last cell state too.
-     * bias: [2][gates], of input and hidden state. Absent states are zeros. */
+    /* One direction of one layer: outputs [steps][batches][size]; the last cell state of an LSTM,
+     * hidden state of a GRU. bias: [2][gates], of input and hidden state. Absent states are zeros.
+     */
     {.schema = "corten::lstm(Tensor input, Tensor? h0, Tensor? c0, Tensor w_ih, Tensor w_hh, "
                "Tensor? bias, bool reverse) -> (Tensor, Tensor)",
      .shape = layer_shape,
      .eval = layer_eval,
-     .quant = {.in = {Q_ACT, Q_ACT, Q_ACT, Q_RAW, Q_RAW, Q_RAW}, .out = {Q_ACT, Q_ACT}},
+     .quant = {.in = {Q_ACT, Q_ACT, Q_STATE, Q_RAW, Q_RAW, Q_RAW},
+               .out = {Q_ACT, Q_STATE},
+               .scale = 0x1p-12},
      .lower = lstm_lower},
     {.schema = "corten::gru(Tensor input, Tensor? h0, Tensor w_ih, Tensor w_hh, Tensor? bias, bool "
-               "reverse) -> Tensor",
+               "reverse) -> (Tensor, Tensor)",
      .shape = layer_shape,
      .eval = layer_eval,
-     .quant = {.in = {Q_ACT, Q_ACT, Q_RAW, Q_RAW, Q_RAW}, .out = {Q_ACT}},
+     .quant = {.in = {Q_ACT, Q_STATE, Q_RAW, Q_RAW, Q_RAW},
+               .out = {Q_ACT, Q_STATE},
+               .scale = 0x1p-15},
      .lower = gru_lower},
     {.schema = "corten::rnn(Tensor input, Tensor? h0, Tensor w_ih, Tensor w_hh, Tensor? bias, bool "
                "reverse, bool relu) -> Tensor",

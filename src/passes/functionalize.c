@@ -601,7 +601,7 @@ static void states_add(Functionalize *p) {
             continue;
         g->state =
             c_grow(p->c, g->state, g->state_count, &capacity, g->state_count + 1, sizeof *g->state);
-        g->state[g->state_count++] = (State){v, s->now, v->fqn};
+        g->state[g->state_count++] = (State){v, s->now, v->fqn, -1};
     }
     for (int i = 0; i < g->state_count; i++) {
         Value *before = g->state[i].before;

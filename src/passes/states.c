@@ -63,7 +63,8 @@ static void pair_up(C *c, Graph *g, const char *text) {
     State *all = NEW_ARRAY(c, State, g->state_count + 1);
     for (int i = 0; i < g->state_count; i++)
         all[i] = g->state[i];
-    all[g->state_count++] = (State){before, after, c_strndup(c, text, (size_t)(equals - text))};
+    all[g->state_count++] =
+        (State){before, after, c_strndup(c, text, (size_t)(equals - text)), (int)(in - g->input)};
     g->state = all;
     before->role = ROLE_BUFFER;
     before->initial = array_new(c, before->type.dtype, before->type.rank, before->type.dim);

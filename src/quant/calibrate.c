@@ -1,7 +1,8 @@
 /* Pass calibrate: runs the samples through the float graph and leaves an Observed at every float
  * value. Threads share the graph read-only; each has its own C, Env and observations of a fixed
  * slice of the samples, and the slices are merged in order: the result does not depend on how many
- * there are. A model with state sees its samples as one sequence, on one thread. */
+ * there are. A model with state sees its samples as one sequence, on one thread, but for samples
+ * that bring the state they start from. */
 #include "passes/passes.h"
 #include "quant/quant.h"
 
@@ -67,10 +68,13 @@ static Array **first_states(C *c, Slice *s, Env *env) {
     return held;
 }
 
-static void set_states(Slice *s, Env *env, Array **held) {
+/* What a sample brings for a state comes before what the run before it has left. */
+static void set_states(Slice *s, Env *env, Array **held, Array **sample) {
     for (int k = 0; k < s->g->state_count; k++) {
-        env_set(env, s->g->state[k].before, held[k]);
-        see(s, s->g->state[k].before, held[k]);
+        const State *state = &s->g->state[k];
+        Array *given = state->slot >= 0 ? sample[state->slot] : NULL;
+        env_set(env, state->before, given ? given : held[k]);
+        see(s, state->before, given ? given : held[k]);
     }
 }
 
@@ -91,7 +95,7 @@ static void slice_body(C *c, void *user) {
     for (int i = s->first; i < s->last && !s->whole->stopped; i++) {
         s->now = i;
         set_inputs(c, s, env, s->options->sample[i]);
-        set_states(s, env, held);
+        set_states(s, env, held, s->options->sample[i]);
         graph_eval(c, s->g, env, s->g->state_count > 0, see, s);
         carry_states(c, s, env, held);
         if (s->tells)
@@ -235,6 +239,19 @@ static bool reads_nothing(const Graph *g) {
     return g->state_count == 0;
 }
 
+/* All ranges then come from one number, which data from the field will not keep to. */
+static void warn_of_zeros(C *c, const Graph *g) {
+    for (int i = 0; i < g->input_count; i++) {
+        const Value *v = g->input[i].kind == ARG_VALUE ? g->input[i].u.value : NULL;
+        const Observed *o = v ? v->observed : NULL;
+        if (o && o->count > 0 && o->min == 0 && o->max == 0 && v->user_count > 0)
+            diag_warning(c, NULL,
+                         "input %s is zero in all calibration samples: what other numbers lead to "
+                         "may be far beyond the ranges",
+                         v->name);
+    }
+}
+
 void pass_calibrate(C *c, Graph *g, const Options *o) {
     graph_index(g);
     bool any;
@@ -258,4 +275,5 @@ void pass_calibrate(C *c, Graph *g, const Options *o) {
     }
     run_slices(c, g, o, wanted);
     c_stop_if_asked(c);
+    warn_of_zeros(c, g);
 }

@@ -313,6 +313,8 @@ static void turn_operand(Constants *k, Node *n, Arg *a, QKind kind) {
     if (!dtype_is_float(v->type.dtype) || kind == Q_RAW || (v->grid && v->grid->pinned))
         return;
     Grid *grid = NULL;
+    if (kind == Q_STATE)
+        grid = state_grid(n);
     if (kind == Q_SAME)
         grid = node_operand(n, 0) != v ? node_operand(n, 0)->grid : n->out[0]->grid;
     if (!grid)

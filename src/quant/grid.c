@@ -37,6 +37,13 @@ Grid *grid_fixed(C *c, double scale, int32_t zero_point) {
     return grid_one(c, DT_I8, 8, scale, zero_point);
 }
 
+Grid *grid_state(C *c, double largest, double finest) {
+    double scale = finest;
+    while (scale < 1 && 32768 * scale < largest)
+        scale *= 2;
+    return grid_one(c, DT_I16, 16, scale, 0);
+}
+
 bool grid_equal(const Grid *a, const Grid *b) {
     if (a->dtype != b->dtype || a->bits != b->bits || a->part_count != b->part_count)
         return false;

@@ -39,7 +39,8 @@ static bool keeps_parts(Sets *s, Node *n) {
         const Value *v = node_operand(n, k);
         const Observed *o = set_varies(s, v) ? s->seen[set_root(s, v->id)] : NULL;
         int bits = o ? set_asked_bits(s, set_root(s, v->id)) : 0;
-        if (!o || type_count(&v->type) == 0 || (bits == 16) != (asked == 16))
+        if (!o || type_count(&v->type) == 0 || (bits == 16) != (asked == 16) ||
+            state_maker(s, set_root(s, v->id)))
             return false;
         low = fmin(low, o->min);
         high = fmax(high, o->max);

@@ -6,6 +6,7 @@
 #include "quant/quant.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Numbers of all rows of one softmax: each candidate range costs as many exponentials. */
@@ -69,6 +70,16 @@ static bool has_plain_weights(const Node *n) {
     return weight && !weight->grid && weight->constant;
 }
 
+void patches_release(Patches *p) {
+    if (p->outside)
+        free(p->data);
+    *p = (Patches){0};
+}
+
+static void release(void *patches) {
+    patches_release(patches);
+}
+
 Patches *patches_new(C *c, const Node *n, int64_t floats, int samples, int here) {
     Window w;
     Patches *p = NEW(c, Patches);
@@ -88,7 +99,11 @@ Patches *patches_new(C *c, const Node *n, int64_t floats, int samples, int here)
         return NULL;
     p->share = rows / samples > 0 ? rows / samples : 1;
     p->capacity = p->share * here < rows ? p->share * here : rows;
-    p->data = NEW_ARRAY(c, float, p->capacity *width);
+    p->data = calloc((size_t)(p->capacity * width), sizeof *p->data);
+    p->outside = true;
+    if (!p->data)
+        fatal(c, DIAG_MODEL, &n->loc, "out of memory while calibrating");
+    c_defer(c, release, p);
     return p;
 }
 
@@ -123,8 +138,6 @@ void patches_take(C *c, Patches *p, const Node *n, const Array *a, int sample) {
     bool rows = is_softmax(n);
     if (a->dtype != DT_F32 || (!rows && !window_read(n, &w)))
         return;
-    if (!p->data)
-        p->data = NEW_ARRAY(c, float, p->capacity * p->groups * p->depth);
     const Type *t = &node_in(n, "input")->type;
     int dim = rows ? dim_wrap(c, n, node_int(n, "dim"), t->rank) : 0;
     int64_t places = rows ? array_count(a) / p->depth : w.batch * w.out_h * w.out_w;

@@ -22,6 +22,8 @@ Patches *patches_new(C *c, const Node *n, int64_t floats, int samples, int here)
 /* Takes its share of the input x of n, which is that of the given sample. */
 void patches_take(C *c, Patches *p, const Node *n, const Array *x, int sample);
 void patches_append(Patches *into, const Patches *from);
+/* Gives the memory back before the arena does. */
+void patches_release(Patches *p);
 int64_t patches_rows(const Patches *p);
 int64_t patches_groups(const Patches *p);
 int64_t patches_depth(const Patches *p);     /* weights of one output channel */
@@ -46,6 +48,8 @@ void shrink_scales(const Array *w, Grid *grid, const double *least);
  * rounded, both clamped so that 0 is exact. int16: symmetric. A range of zero gets scale 1/255. */
 Grid *grid_affine(C *c, double low, double high, int bits);
 Grid *grid_fixed(C *c, double scale, int32_t zero_point); /* int8 */
+/* int16 whose step is the smallest power of two that holds `largest`, from `finest` to 1. */
+Grid *grid_state(C *c, double largest, double finest);
 /* The same numbers on the same parts; pinned or not does not matter. */
 bool grid_equal(const Grid *a, const Grid *b);
 /* Of symmetric weights whose largest magnitude is given: 127 steps, or 7 with 4 bits. */
@@ -54,6 +58,20 @@ double weight_scale(double largest, int bits);
  */
 Grid *grid_of_range(C *c, const Array *a, int bits);
 Grid *grid_symmetric_per_channel(C *c, const Array *weights, int axis, int bits);
+
+/* What calibration saw a table read and make of it: pairs, and how often each came (table_loss.c).
+ */
+typedef struct {
+    int count;
+    double *x, *y, *n, variance; /* of all y */
+} TableSeen;
+TableSeen *table_seen(C *c, const Node *table, const Observed *x, const Observed *y);
+/* The error's share in the variance of y if x is rounded to steps of `step` in [low, high]. */
+double table_lost_rounded(const TableSeen *seen, const Node *table, double step, double low,
+                          double high);
+/* The same if y is interpolated between the entries of an int16 table whose argument has this
+ * scale; HUGE_VAL if y jumps between two of them. */
+double table_lost_between(const TableSeen *seen, const Node *table, double scale);
 
 /* Pins the grids of the inputs that --input-scale names; wrong names and numbers are fatal. */
 void fix_input_grids(C *c, Graph *g, const Options *o);
@@ -66,6 +84,8 @@ void keep_missing_float(C *c, Graph *g, const Options *o, bool pointwise_counts)
 void report_refusals(C *c, const Graph *g);
 /* Puts quantize and dequantize nodes between nodes that stay float and others. */
 void islands_bound(C *c, Graph *g, const Options *o);
+/* The grid of n's output under Q_STATE, on which operands under it are read; NULL: n has none. */
+Grid *state_grid(const Node *n);
 /* After that: will v never be integers? */
 bool value_stays_float(const Graph *g, const Value *v);
 /* Every constant that a kernel reads, as integers; activations have their grids. */

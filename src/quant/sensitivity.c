@@ -18,10 +18,11 @@ typedef struct {
     Graph *g; /* calibrated, in float */
     const Options *o;
     CostList *list;
-    const Value **stored; /* by value id of g: the quantized value of the same name, or NULL */
-    const Node **other;   /* by node index of g: the quantized node of the same name, or NULL */
-    const Array **real;   /* by value id: what the run without any rounding gave */
-    Node **replaced;      /* by node index: the node with its quantized constants, or NULL */
+    const Value **stored;  /* by value id of g: the quantized value of the same name, or NULL */
+    const Node **other;    /* by node index of g: the quantized node of the same name, or NULL */
+    const double **folded; /* by node index: see folded_factors */
+    const Array **real;    /* by value id: what the run without any rounding gave */
+    Node **replaced;       /* by node index: the node with its quantized constants, or NULL */
 } Search;
 
 /* ---- pairs --------------------------------------------------------------------------------- */
@@ -40,6 +41,57 @@ static const Node *node_of_name(const Graph *g, const char *name) {
     return NULL;
 }
 
+/* What a pass has folded into weights behind calibration (the sixth of a hardsigmoid) makes them,
+ * and the node's result, stand for something else: factors per index of the first dim of the
+ * quantized weights. NULL: there is nothing of the kind. */
+#define FOLDED 0.1
+
+static const double *folded_factors(Search *s, const Value *real, const Array *rounded) {
+    int64_t rows = real->type.dim[0], inner = rows > 0 ? array_count(real->constant) / rows : 0;
+    double *factor = NEW_ARRAY(s->c, double, rows + 1);
+    bool folded = false;
+    for (int64_t r = 0; r < rows; r++) {
+        double own = 0, both = 0;
+        for (int64_t i = r * inner; i < (r + 1) * inner; i++) {
+            own += array_get(real->constant, i) * array_get(real->constant, i);
+            both += array_get(real->constant, i) * array_get(rounded, i);
+        }
+        factor[r] = own > 0 && both > 0 ? both / own : 1;
+        folded |= fabs(factor[r] - 1) > FOLDED;
+    }
+    return folded ? factor : NULL;
+}
+
+static Array *real_constant(Search *s, const Value *v) {
+    Env *env = env_new(s->c, (Graph *)s->quantized);
+    Array *real = array_convert(s->c, env_get(env, v), DT_F32);
+    env_free(env);
+    return real;
+}
+
+/* The weights of n and of its twin in the quantized graph; false if it has none of its own. */
+static bool weights_of(const Node *n, const Node *q, const Value **w, const Value **rounded) {
+    if (!q || q->op != n->op || !node_takes(n, "weight"))
+        return false;
+    *w = node_in(n, "weight");
+    *rounded = node_in(q, "weight");
+    return *w && *rounded && (*w)->constant && (*rounded)->constant && (*rounded)->grid &&
+           dtype_is_float((*w)->type.dtype) && (*w)->type.rank >= 2 &&
+           array_count((*w)->constant) == array_count((*rounded)->constant);
+}
+
+static void find_folded(Search *s) {
+    s->folded = NEW_ARRAY(s->c, const double *, s->g->node_count + 1);
+    for (const Node *n = s->g->first; n; n = n->next) {
+        const Value *w, *rounded;
+        if (!weights_of(n, s->other[n->index], &w, &rounded))
+            continue;
+        s->folded[n->index] = folded_factors(s, w, real_constant(s, rounded));
+        if (s->folded[n->index])
+            s->stored[n->out[0]->id] = NULL;
+    }
+}
+
 static void pair_up(Search *s) {
     s->stored = NEW_ARRAY(s->c, const Value *, s->g->value_count + 1);
     s->other = NEW_ARRAY(s->c, const Node *, s->g->node_count + 1);
@@ -51,6 +103,7 @@ static void pair_up(Search *s) {
     }
     for (const Node *n = s->g->first; n; n = n->next)
         s->other[n->index] = node_of_name(s->quantized, n->name);
+    find_folded(s);
 }
 
 /* ---- what is rounded ----------------------------------------------------------------------- */
@@ -120,21 +173,25 @@ static bool constant_differs(const Value *a, const Value *b) {
 }
 
 /* The argument with the constants that the quantized graph has in its place. */
-static Arg arg_replaced(Search *s, const Arg *a, const Arg *b, bool *any) {
+static Arg arg_replaced(Search *s, const Arg *a, const Arg *b, const double *folded, bool *any) {
     Arg out = *a;
     if (a->kind == ARG_LIST && b->kind == ARG_LIST && a->u.list.count == b->u.list.count) {
         out.u.list.item = NEW_ARRAY(s->c, Arg, a->u.list.count + 1);
         for (int i = 0; i < a->u.list.count; i++)
-            out.u.list.item[i] = arg_replaced(s, &a->u.list.item[i], &b->u.list.item[i], any);
+            out.u.list.item[i] =
+                arg_replaced(s, &a->u.list.item[i], &b->u.list.item[i], folded, any);
         return out;
     }
     bool added = a->kind == ARG_NONE && b->kind == ARG_VALUE && b->u.value->constant;
     if (!added &&
         !(a->kind == ARG_VALUE && b->kind == ARG_VALUE && constant_differs(a->u.value, b->u.value)))
         return out;
-    Env *env = env_new(s->c, (Graph *)s->quantized);
-    Array *real = array_convert(s->c, env_get(env, b->u.value), DT_F32);
-    env_free(env);
+    if (folded && (added || a->u.value->type.rank < 2))
+        return out; /* a bias that something was added to */
+    Array *real = real_constant(s, b->u.value);
+    int64_t inner = folded ? array_count(real) / real->dim[0] : 0;
+    for (int64_t i = 0; folded && i < array_count(real); i++)
+        array_set(real, i, array_get(real, i) / folded[i / inner]);
     *any = true;
     return arg_value(value_constant(s->g, b->u.value->name, real));
 }
@@ -149,7 +206,7 @@ static void find_constants(Search *s) {
         Node *twin = c_memdup(s->c, n, sizeof *n);
         twin->arg = NEW_ARRAY(s->c, Arg, n->arg_count + 1);
         for (int i = 0; i < n->arg_count; i++)
-            twin->arg[i] = arg_replaced(s, &n->arg[i], &q->arg[i], &any);
+            twin->arg[i] = arg_replaced(s, &n->arg[i], &q->arg[i], s->folded[n->index], &any);
         if (!any)
             continue;
         s->replaced[n->index] = twin;
@@ -308,7 +365,7 @@ static void note_signal(const Search *s) {
 }
 
 /* One sample without rounding, all of whose values are kept, then every cost beside it. The state
- * that it leaves is what the next sample starts from. */
+ * that it leaves is what the next sample starts from, unless that brings its own. */
 static void run_sample(Search *s, C *c, Array **sample, Array **held) {
     Graph *g = s->g;
     Env *env = env_new(c, g);
@@ -317,7 +374,9 @@ static void run_sample(Search *s, C *c, Array **sample, Array **held) {
         if (g->input[k].kind == ARG_VALUE)
             env_set(env, g->input[k].u.value, sample[k]);
     for (int k = 0; k < g->state_count; k++)
-        if (held[k])
+        if (g->state[k].slot >= 0 && sample[g->state[k].slot])
+            env_set(env, g->state[k].before, sample[g->state[k].slot]);
+        else if (held[k])
             env_set(env, g->state[k].before, held[k]);
         else if (!env_get(env, g->state[k].before))
             env_set(

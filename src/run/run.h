@@ -6,7 +6,8 @@
 #include "lower/lower.h"
 
 /* Samples as design section 9 says: X is a .npy, .npz or a folder. sample[s][k] is user input k of
- * the s-th sample with exactly the input's shape and dtype. Fatal with every mismatch listed. */
+ * the s-th sample with exactly the input's shape and dtype; where --state has made a state of the
+ * input, what it holds before that sample, or NULL. Fatal with every mismatch listed. */
 typedef struct {
     int count;
     Array ***sample;
@@ -51,6 +52,8 @@ Simulator *simulator_new(C *c, Graph *g);
 Simulator *simulator_spread(C *c, Graph *g);
 void simulator_free(Simulator *s);
 void simulator_reset(Simulator *s); /* state to its initial values */
+/* The k-th state of the graph, in float. */
+void simulator_set_state(C *c, Simulator *s, int k, const Array *a);
 /* Inputs as float or already in the boundary's dtype; outputs in the boundary's dtype. */
 void simulator_run(C *c, Simulator *s, Array *const *inputs, Array **outputs);
 /* The value's current bytes in logical order as numbers of its storage dtype; valid only when run

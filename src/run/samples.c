@@ -19,6 +19,14 @@ static const Type *input_type(const Graph *g, int k) {
     return g->input[k].kind == ARG_VALUE ? &g->input[k].u.value->type : NULL;
 }
 
+/* The type of an input that --state has made a state of. */
+static const Type *state_type(const Graph *g, int k) {
+    for (int i = 0; i < g->state_count; i++)
+        if (g->state[i].slot == k)
+            return &g->state[i].before->type;
+    return NULL;
+}
+
 static bool dims_equal(const int64_t *a, const int64_t *b, int rank) {
     for (int d = 0; d < rank; d++)
         if (a[d] != b[d])
@@ -111,6 +119,15 @@ static Array *to_pixels(Reader *r, const Array *a, const Type *t) {
     return p;
 }
 
+/* Of input k; a state is in the type that the model has. */
+static Array *sample_of(Reader *r, const Array *a, int64_t at, int k) {
+    const Type *t = input_type(r->g, k), *state = state_type(r->g, k);
+    if (!t)
+        return array_convert(r->c, slice(r, a, at, state), state->dtype);
+    Array *one = slice(r, a, at, t);
+    return takes_pixels(r, k) ? to_pixels(r, one, t) : one;
+}
+
 /* ---- which array is for which input -------------------------------------------------------- */
 
 static const Array *named(const ArrayList *list, const char *name) {
@@ -137,9 +154,29 @@ static const Array *take(const ArrayList *list, bool *taken, const char *name) {
     return NULL;
 }
 
+/* Which array is for which input is a guess if several have names that no input has. */
+static void warn_of_order(Reader *r, const Loc *loc, const ArrayList *list, const bool *taken) {
+    Text all = text_new(r->c);
+    int count = 0;
+    for (int i = 0; i < list->count; i++)
+        if (!taken[i] && !is_ignored(list->item[i].name))
+            text_add(&all, "%s%s", count++ ? ", " : "", list->item[i].name);
+    if (count < 2)
+        return;
+    diag_warning(r->c, loc,
+                 "no input has the name of these arrays; they are taken in this order: %s",
+                 text_string(&all));
+    Text inputs = text_new(r->c);
+    for (int k = 0; k < r->g->input_count; k++)
+        text_add(&inputs, "%s%s", k ? ", " : "",
+                 r->g->input_name ? r->g->input_name[k] : c_format(r->c, "in%d", k));
+    diag_detail(r->c, "the inputs: %s", text_string(&inputs));
+}
+
 /* By name, by in<k> or arr_<k> (k counts every slot of the call), else in the file's order. What is
- * for a constant input is passed over. */
-static void assign(Reader *r, const ArrayList *list, const Array **array, const char **name) {
+ * for a constant input is passed over; a state's slot may go without. */
+static void assign(Reader *r, const Loc *loc, const ArrayList *list, const Array **array,
+                   const char **name) {
     const Graph *g = r->g;
     bool *taken = NEW_ARRAY(r->c, bool, list->count + 1);
     for (int k = 0; k < g->input_count; k++) {
@@ -161,6 +198,8 @@ static void assign(Reader *r, const ArrayList *list, const Array **array, const 
         slots += !array[k];
     }
     bool every_slot = left >= slots && slots > missing;
+    if (missing > 0)
+        warn_of_order(r, loc, list, taken);
     for (int k = 0, next = 0; k < g->input_count; k++) {
         if (array[k] || (g->input[k].kind != ARG_VALUE && !every_slot))
             continue;
@@ -172,14 +211,13 @@ static void assign(Reader *r, const ArrayList *list, const Array **array, const 
         array[k] = list->item[next++].array;
     }
     for (int k = 0; k < g->input_count; k++)
-        if (g->input[k].kind != ARG_VALUE)
+        if (g->input[k].kind != ARG_VALUE && !state_type(g, k))
             array[k] = NULL;
 }
 
 /* Whether array k fits input k, and how many samples all inputs have. */
 static bool check_array(Reader *r, const Loc *loc, const char *name, const Array *a, int k,
-                        int64_t *count, bool first) {
-    const Type *t = input_type(r->g, k);
+                        const Type *t, int64_t *count, bool first) {
     int64_t has = samples_in(a, t);
     if (has == DOES_NOT_FIT) {
         diag_error(r->c, DIAG_INPUT, loc,
@@ -210,10 +248,10 @@ static void add_arrays(Reader *r, const char *path, const ArrayList *list) {
     const char **name = NEW_ARRAY(r->c, const char *, g->input_count + 1);
     int64_t count = ONE_WITHOUT_AXIS;
     bool good = true, first = true;
-    assign(r, list, array, name);
+    assign(r, &loc, list, array, name);
     for (int k = 0; k < g->input_count; k++) {
-        const Type *t = input_type(g, k);
-        if (!t)
+        const Type *input = input_type(g, k), *t = input ? input : state_type(g, k);
+        if (!t || (!array[k] && !input))
             continue;
         if (!array[k]) {
             diag_error(r->c, DIAG_INPUT, &loc, "no array for input %d, %s %s%s", k,
@@ -222,7 +260,7 @@ static void add_arrays(Reader *r, const char *path, const ArrayList *list) {
             good = false;
             continue;
         }
-        good &= check_array(r, &loc, name[k], array[k], k, &count, first);
+        good &= check_array(r, &loc, name[k], array[k], k, t, &count, first);
         first = false;
     }
     if (!good)
@@ -230,12 +268,8 @@ static void add_arrays(Reader *r, const char *path, const ArrayList *list) {
     r->all_single &= count == ONE_WITHOUT_AXIS;
     for (int64_t s = 0; s < (count == ONE_WITHOUT_AXIS ? 1 : count); s++) {
         Array **inputs = NEW_ARRAY(r->c, Array *, g->input_count + 1);
-        for (int k = 0; k < g->input_count; k++) {
-            if (array[k])
-                inputs[k] = slice(r, array[k], s, input_type(g, k));
-            if (array[k] && takes_pixels(r, k))
-                inputs[k] = to_pixels(r, inputs[k], input_type(g, k));
-        }
+        for (int k = 0; k < g->input_count; k++)
+            inputs[k] = array[k] ? sample_of(r, array[k], s, k) : NULL;
         add_sample(r, inputs);
     }
     const Array *labels = named(list, "label") ? named(list, "label") : named(list, "labels");
@@ -354,6 +388,15 @@ Samples samples_read(C *c, const Graph *g, const char *path, const ImageScaling 
     return samples_read_many(c, g, 1, &path, scaling);
 }
 
+static void warn_of_bytes(C *c, const Graph *g, int k) {
+    diag_warning(c, NULL,
+                 "input %s is float and gets bytes: they are taken as numbers from 0 to 255, while "
+                 "images are scaled to 0..1",
+                 g->input_name ? g->input_name[k] : c_format(c, "%d", k));
+    diag_detail(c, "give floats as the model was trained on, or --input-scale NAME=pixels with "
+                   "--mean and --std");
+}
+
 Samples samples_real(C *c, const Samples *samples, const Graph *g, const Graph *planned) {
     Samples real = *samples;
     real.sample = NEW_ARRAY(c, Array **, samples->count + 1);
@@ -363,7 +406,9 @@ Samples samples_real(C *c, const Samples *samples, const Graph *g, const Graph *
             Array *a = samples->sample[s][k];
             const Type *t = input_type(g, k);
             const Value *v = planned && t ? planned->input[k].u.value : NULL;
-            if (a && dtype_is_float(t->dtype) && !dtype_is_float(a->dtype))
+            if (s == 0 && !planned && a && t && a->dtype == DT_U8 && dtype_is_float(t->dtype))
+                warn_of_bytes(c, g, k);
+            if (a && t && dtype_is_float(t->dtype) && !dtype_is_float(a->dtype))
                 a = v && v->grid && v->grid->dtype == a->dtype ? dequantize_array(c, a, v->grid)
                                                                : array_convert(c, a, t->dtype);
             real.sample[s][k] = a;

@@ -117,6 +117,12 @@ void simulator_reset(Simulator *s) {
     }
 }
 
+void simulator_set_state(C *c, Simulator *s, int k, const Array *a) {
+    const Value *v = s->g->state[k].before;
+    if (v->buffer)
+        value_save(c, v, a, value_memory(s, v));
+}
+
 void simulator_keep(Simulator *s, bool keep) {
     s->keep = keep;
 }

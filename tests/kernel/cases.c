@@ -628,12 +628,21 @@ static void gate_table(Call *call, uint32_t *field, int32_t middle, int32_t slop
     constant(call, field, DT_I16, 513, entry);
 }
 
-static void lstm_state(Maker *m, Call *call, uint32_t *field, int64_t count, int32_t *zero_point) {
+/* Half of the time; else it is zeros. */
+static bool state_before(Maker *m, Call *call, uint32_t *field, DType dtype, int64_t count) {
     call_absent(call, field);
-    if (!chance(m, 50))
-        return;
-    call_in(call, field, tensor(m, "state", DT_I8, count));
-    *zero_point = random_zero_point(m);
+    bool given = chance(m, 50);
+    if (given)
+        call_in(call, field, tensor(m, "state", dtype, count));
+    return given;
+}
+
+/* The int16 state, then the int8 outputs behind it: one tensor, which tests compare as bytes. */
+static void recurrent_outputs(Maker *m, Call *call, int64_t outputs, int64_t states,
+                              uint32_t *output, uint32_t *state) {
+    Value *all = tensor(m, "output", DT_I8, outputs + 2 * states);
+    call_out(call, state, all);
+    call_out_at(call, output, all, 2 * states);
 }
 
 static void lstm_s8(Maker *m, Call *call) {
@@ -654,19 +663,15 @@ static void lstm_s8(Maker *m, Call *call) {
     constant(call, &a->bias, DT_I32, gates, bias);
     gate_table(call, &a->sigmoid, 16384, 60);
     gate_table(call, &a->tangent, 0, 120);
-    lstm_state(m, call, &a->h0, states, &a->h0_zero_point);
-    lstm_state(m, call, &a->c0, states, &a->c0_zero_point);
+    if (state_before(m, call, &a->h0, DT_I8, states))
+        a->h0_zero_point = random_zero_point(m);
+    state_before(m, call, &a->c0, DT_I16, states);
     random_factor(m, &a->h0_multiplier, &a->h0_shift, -2, 1);
-    random_factor(m, &a->c0_multiplier, &a->c0_shift, 0, 7);
     random_factor(m, &a->multiplier, &a->shift, -24, -20);
-    random_factor(m, &a->cell_multiplier, &a->cell_shift, -8, -3);
-    a->cell_zero_point = random_zero_point(m);
-    call_scratch(call, &a->scratch, 2 * states, 4);
+    a->cell_bits = between(m, 0, 12);
+    recurrent_outputs(m, call, a->steps * states, states, &a->output, &a->cell);
     call_in(call, &a->input,
             tensor(m, "input", DT_I8, (int64_t)a->steps * a->batches * a->in_size));
-    Value *output = tensor(m, "output", DT_I8, (a->steps + 1) * states);
-    call_out_at(call, &a->cell, output, a->steps * states);
-    call_out(call, &a->output, output);
 }
 
 /* ---- movement ------------------------------------------------------------------------------ */
@@ -1179,12 +1184,13 @@ static void gru_s8(Maker *m, Call *call) {
     constant(call, &a->bias, DT_I32, gates, bias);
     gate_table(call, &a->sigmoid, 16384, 60);
     gate_table(call, &a->tangent, 0, 120);
-    random_factor(m, &a->multiplier, &a->shift, -6, -4);
-    random_factor(m, &a->state_multiplier, &a->state_shift, 4, 5);
-    call_absent(call, &a->h0);
-    call_scratch(call, &a->scratch, 2 * states, 16);
+    a->state_bits = between(m, 12, 15);
+    random_factor(m, &a->multiplier, &a->shift, 6 - a->state_bits, 8 - a->state_bits);
+    call_absent(call, &a->scratch);
+    if (state_before(m, call, &a->h0, DT_I16, states))
+        call_scratch(call, &a->scratch, states, 4);
+    recurrent_outputs(m, call, a->steps * states, states, &a->output, &a->state);
     call_in(call, &a->input, tensor(m, "input", DT_I8, a->steps * a->batches * a->in_size));
-    call_out(call, &a->output, tensor(m, "output", DT_I8, a->steps * states));
 }
 
 static void (*const makers[CTN_KERNEL_COUNT])(Maker *, Call *) = {

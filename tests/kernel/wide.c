@@ -530,7 +530,8 @@ static int64_t gate_sum(const CtnFrame *f, uint32_t weights, uint32_t multiplier
                            ((const int8_t *)ctn_at(f, shift))[row]);
 }
 
-/* Unit j of a sequence in step t: c before and after, in Q4.11; h: the states before, or NULL. */
+/* Unit j of a sequence in step t: c before and after, of cell_bits; h: the states before, or NULL.
+ */
 static int64_t lstm_unit(const CtnLstmS8Args *a, const CtnFrame *f, int32_t j, const int8_t *x,
                          const int8_t *h, bool first, int64_t *c) {
     const int16_t *sigmoid = ctn_at(f, a->sigmoid), *tangent = ctn_at(f, a->tangent);
@@ -547,20 +548,22 @@ static int64_t lstm_unit(const CtnLstmS8Args *a, const CtnFrame *f, int32_t j, c
         sum += of_state + ((const int32_t *)ctn_at(f, a->bias))[row];
         gate[g] = interpolated(g == 2 ? tangent : sigmoid, half_away(sum, 16));
     }
-    int64_t kept = half_away(gate[1] * *c, 1 << 15), fresh = half_away(gate[0] * gate[2], 1 << 19);
+    int64_t kept = half_away(gate[1] * *c, 1 << 15),
+            fresh = half_away(gate[0] * gate[2], 1 << (30 - a->cell_bits));
     *c = limit(kept + fresh, -32768, 32767);
-    int64_t q = wide_requantize(gate[3] * interpolated(tangent, 2 * *c), a->multiplier, a->shift);
+    int64_t squashed = interpolated(tangent, *c * (1 << (12 - a->cell_bits)));
+    int64_t q = wide_requantize(gate[3] * squashed, a->multiplier, a->shift);
     return limit(q + a->output_zero_point, -128, 127);
 }
 
 static void wide_lstm_s8(const CtnLstmS8Args *a, const CtnFrame *f) {
-    const int8_t *input = ctn_at(f, a->input), *h = ctn_at(f, a->h0), *c0 = ctn_at(f, a->c0);
-    int8_t *output = ctn_at(f, a->output), *cell = ctn_at(f, a->cell);
+    const int8_t *input = ctn_at(f, a->input), *h = ctn_at(f, a->h0);
+    const int16_t *c0 = ctn_at(f, a->c0);
+    int8_t *output = ctn_at(f, a->output);
     int32_t states = a->batches * a->size;
     int64_t c[2 * 64] = {0};
     for (int32_t i = 0; c0 && i < states; i++)
-        c[i] = limit(wide_requantize(c0[i] - a->c0_zero_point, a->c0_multiplier, a->c0_shift),
-                     -32768, 32767);
+        c[i] = c0[i];
     for (int32_t k = 0; k < a->steps; k++) {
         int32_t t = a->reverse ? a->steps - 1 - k : k;
         for (int32_t i = 0; i < states; i++) {
@@ -572,9 +575,7 @@ static void wide_lstm_s8(const CtnLstmS8Args *a, const CtnFrame *f) {
         h = output + t * states;
     }
     for (int32_t i = 0; i < states; i++)
-        cell[i] = (int8_t)limit(wide_requantize(c[i], a->cell_multiplier, a->cell_shift) +
-                                    a->cell_zero_point,
-                                -128, 127);
+        ((int16_t *)ctn_at(f, a->cell))[i] = (int16_t)c[i];
 }
 
 static void wide_table_s8(const CtnTableS8Args *a, const CtnFrame *f) {

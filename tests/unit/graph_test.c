@@ -212,7 +212,7 @@ static void sweep_takes_chains_and_spares_what_is_read(void **state) {
     relu(g, NULL, dead);
     set_output(g, kept);
     g->state = NEW(g->c, State);
-    g->state[0] = (State){x, held, "h"};
+    g->state[0] = (State){x, held, "h", -1};
     g->state_count = 1;
     assert_int_equal(graph_sweep(g), 2);
     assert_int_equal(g->node_count, 2);
@@ -236,7 +236,7 @@ static void replacing_reaches_lists_outputs_and_states(void **state) {
     Node *n = node_new(g, NULL, "aten::cat", ARGS(arg_values(g->c, 2, list), arg_int(0)));
     set_output(g, x);
     g->state = NEW(g->c, State);
-    g->state[0] = (State){x, x, "h"};
+    g->state[0] = (State){x, x, "h", -1};
     g->state_count = 1;
     value_replace(g, x, y);
     assert_ptr_equal(node_operand(n, 0), y);

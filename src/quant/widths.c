@@ -1,0 +1,307 @@
+/* Which values have 16 bits, and how they meet those with 8. They get them where --precision asks,
+ * where they cost next to nothing, and where 8 bits would lose what matters: states, and numbers of
+ * which a reader makes most when they are small. Readers that cannot take them, or need them, read
+ * the value on another grid. */
+#include "quant/sets.h"
+
+#include "lower/lower.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- which sets can have 16 bits ------------------------------------------------------------ */
+
+/* What the node makes of `out`, which may have 16 bits. */
+static bool writes_wide(const Value *out) {
+    const Node *n = out->def;
+    return rule_of_output(n, out->def_index) == Q_STATE ||
+           (n->op->traits & (OP_WIDE_OUT | OP_WIDE_ALIKE | OP_MOVES_DATA)) || joins_values(n) ||
+           n->fused || node_is(n, "corten::table");
+}
+
+/* Could --precision ask for 16 bits for all values of the set? */
+bool set_is_widenable(Sets *s, int root) {
+    const Grid *grid = s->grid[root];
+    for (int id = 0; id < s->count; id++) {
+        const Value *v = s->g->value[id];
+        if (set_root(s, id) != root || v->user_count + v->output_count == 0)
+            continue;
+        if (grid && (!v->def || rule_of_output(v->def, v->def_index) != Q_FIXED || grid->pinned))
+            return false;
+        if (v->def && (v->def->float_kept || !writes_wide(v)))
+            return false;
+    }
+    return true;
+}
+
+/* What n multiplies, or what a node without weights reads. */
+double node_work(const Node *n) {
+    if (n->out_count == 0)
+        return 0;
+    const Value *w = node_takes(n, "weight") ? node_in(n, "weight") : NULL;
+    double out = (double)type_count(&n->out[0]->type), in = 0;
+    if (w && w->type.rank > 1 && w->type.dim[0] > 0)
+        return out * (double)type_count(&w->type) / (double)w->type.dim[0];
+    for (int k = 0, count = node_operand_count(n); k < count; k++)
+        in += (double)type_count(&node_operand(n, k)->type);
+    if (node_is(n, "corten::matmul"))
+        return out * (double)node_operand(n, 0)->type.dim[node_operand(n, 0)->type.rank - 1];
+    return in;
+}
+
+/* Small values whose nodes do a small part of the model's work get 16 bits unasked. */
+#define WIDE_ELEMENTS 2048
+#define WIDE_SHARE (1.0 / 128)
+
+/* Can n read v in 16 bits as it is, given that v's set is wide? */
+static bool reader_allows(Sets *s, const Node *n, int root) {
+    if (n->fused || n->float_kept)
+        return n->fused && set_root(s, n->out[0]->id) == root;
+    if (n->weight_bits == 4)
+        return false; /* its activations have 8 bits */
+    return (n->op->traits & OP_WIDE_IN) || set_root(s, n->out[0]->id) == root;
+}
+
+/* A value of a wide set, unasked: nothing stands against it, and *work grows by what it costs. */
+static bool value_allows(Sets *s, const Value *v, int root, double *work) {
+    const Node *def = v->def;
+    if (!def || def->float_kept || def->weight_bits == 4 || v->output_count > 0 || v->bits == 8 ||
+        type_count(&v->type) > WIDE_ELEMENTS ||
+        !(def->op->traits & (OP_WIDE_OUT | OP_MOVES_DATA) || def->fused) ||
+        node_is(def, "corten::table") || rule_of_output(def, 0) == Q_FIXED)
+        return false;
+    *work += def->fused || (def->op->traits & OP_MOVES_DATA) ? 0 : node_work(def);
+    for (int u = 0; u < v->user_count; u++) {
+        if (!reader_allows(s, v->user[u], root))
+            return false;
+        *work += (v->user[u]->op->traits & OP_WIDE_IN) ? node_work(v->user[u]) : 0;
+    }
+    return v->user_count > 0;
+}
+
+static bool set_is_cheap(Sets *s, int root, double limit) {
+    double work = 0;
+    if (!profile_of(s->o)->small_wide || s->grid[root] || !s->seen[root])
+        return false;
+    for (int id = 0; id < s->count; id++)
+        if (set_root(s, id) == root && !value_allows(s, s->g->value[id], root, &work))
+            return false;
+    return work <= limit;
+}
+
+static void check_asked(Sets *s, int root) {
+    const Grid *grid = s->grid[root];
+    for (int id = 0; id < s->count; id++) {
+        const Value *v = s->g->value[id];
+        if (set_root(s, id) != root || !v->def || v->user_count + v->output_count == 0)
+            continue; /* a pass has put another in its place */
+        if (v->def->float_kept || !writes_wide(v))
+            diag_error(s->c, DIAG_MODEL, &v->def->loc,
+                       "%s has no int16 form, which --precision asks for", node_operator(v->def));
+        else if (v->def->weight_bits == 4)
+            diag_error(s->c, DIAG_MODEL, &v->def->loc,
+                       "int4 weights make int8 results, but %s is to be int16", v->name);
+        else if (grid && grid->dtype != DT_I16)
+            diag_error(s->c, DIAG_MODEL, &v->def->loc,
+                       "%s cannot be int16, as --precision asks: its grid is given", v->name);
+    }
+}
+
+/* All values of the set are wide for the reason that one of them has, else for this one. */
+static void note_reason(Sets *s, int root, const char *reason) {
+    for (int id = 0; id < s->count; id++)
+        if (set_root(s, id) == root && s->g->value[id]->wide_reason)
+            reason = s->g->value[id]->wide_reason;
+    for (int id = 0; id < s->count; id++)
+        if (set_root(s, id) == root)
+            s->g->value[id]->wide_reason = reason;
+}
+
+static bool becomes_wide(Sets *s, const Value *v) {
+    int root = set_root(s, v->id);
+    return s->wide[root] || (s->grid[root] && s->grid[root]->dtype == DT_I16);
+}
+
+/* The kernels that read or write 16 bits have no table in their store: there it is a call again. */
+static void part_wide_tables(Sets *s) {
+    for (Node *n = s->g->first; n; n = n->next) {
+        if (!n->fused || !node_is(n, "corten::table"))
+            continue;
+        Value *x = node_operand(n, 0);
+        bool wide = becomes_wide(s, x);
+        for (int k = 0, count = node_operand_count(x->def); k < count; k++)
+            wide |= (x->def->op->traits & OP_WIDE_IN) && becomes_wide(s, node_operand(x->def, k));
+        if (wide)
+            n->fused = x->unstored = false;
+    }
+}
+
+void width_demand(Sets *s, const Value *v, const char *reason) {
+    int root = set_root(s, v->id);
+    if (!set_varies(s, v) || s->demand[root] || !profile_of(s->o)->small_wide ||
+        set_asked_bits(s, root) != 0 || !set_is_widenable(s, root))
+        return;
+    s->demand[root] = reason;
+}
+
+/* So many decibels must be left of what a table computes: a square root, a logarithm or a
+ * reciprocal makes most of small numbers, of which 8 bits tell few apart where large ones are seen
+ * too. */
+#define TABLE_DB 25
+#define SMALL_NUMBERS "beside a table that makes most of small numbers"
+
+/* How many nodes before such a table are followed. */
+enum { TABLE_DEPTH = 4 };
+
+static void demand_with_operands(Sets *s, const Value *v, int depth) {
+    width_demand(s, v, SMALL_NUMBERS);
+    const Node *n = v->def;
+    if (!n || depth == 0 || !(n->op->traits & OP_WIDE_ALIKE))
+        return;
+    for (int k = 0, count = node_operand_count(n); k < count; k++)
+        demand_with_operands(s, node_operand(n, k), depth - 1);
+}
+
+/* What roundings before the table take from its results, as a share of their variance: that of x,
+ * and, where x is a sum or its like, those of its operands, whose steps are about as large. */
+static double lost_before(Sets *s, const Node *table, const TableSeen *pairs) {
+    const Value *x = node_operand(table, 0);
+    const Observed *seen = s->seen[set_root(s, x->id)];
+    double levels = ldexp(1, set_table_bits(s, x, table)) - 1, low, high;
+    bool sums = x->def && (x->def->op->traits & OP_WIDE_ALIKE);
+    observed_range_through(s->c, seen, table_at, (void *)table, levels, &low, &high);
+    double lost = table_lost_rounded(pairs, table, (high - low) / levels, low, high);
+    for (int k = 0; sums && k < node_operand_count(x->def); k++)
+        if (set_varies(s, node_operand(x->def, k)))
+            lost += table_lost_rounded(pairs, table, (high - low) / 255, low, high);
+    return lost;
+}
+
+static void demand_of_table(Sets *s, const Node *table) {
+    const Value *x = node_operand(table, 0), *y = table->out[0];
+    const Observed *seen = s->seen[set_root(s, x->id)];
+    if (!set_varies(s, x) || !seen || seen->bin_count == 0 || !dtype_is_float(y->type.dtype))
+        return;
+    const TableSeen *pairs = table_seen(s->c, table, seen, y->observed);
+    double lost = lost_before(s, table, pairs), scale = fmax(-seen->min, seen->max) / 32767;
+    if (lost <= pow(10, -TABLE_DB / 10.0) ||
+        table_lost_between(pairs, table, WIDE_ROOM * scale) > lost / 2)
+        return; /* 8 bits will do, or 16 would do no better */
+    demand_with_operands(s, x, TABLE_DEPTH);
+    width_demand(s, y, SMALL_NUMBERS); /* what 16 bits are looked up in has 16 */
+}
+
+/* The sets to which the model gives 16 bits unasked, whatever they cost. */
+static void find_demands(Sets *s) {
+    states_demand(s);
+    for (const Node *n = s->g->first; n; n = n->next)
+        if (node_is(n, "corten::table") && !n->float_kept)
+            demand_of_table(s, n);
+}
+
+void widths_choose(Sets *s) {
+    double total = 0;
+    find_demands(s);
+    for (const Node *n = s->g->first; n; n = n->next)
+        if (node_takes(n, "weight") || node_is(n, "corten::matmul"))
+            total += node_work(n);
+    for (int id = 0; id < s->count; id++) {
+        if (set_root(s, id) != id || !set_varies(s, s->g->value[id]))
+            continue;
+        bool widenable = set_is_widenable(s, id);
+        for (int k = 0; k < s->count; k++)
+            s->g->value[k]->widenable |= widenable && set_root(s, k) == id;
+        int asked = set_asked_bits(s, id);
+        s->wide[id] = asked == 16 || (asked == 0 && set_is_cheap(s, id, WIDE_SHARE * total));
+        const char *demand = s->demand[id];
+        if (state_maker(s, id))
+            demand = "added to from step to step";
+        if (!s->wide[id] && demand)
+            note_reason(s, id, demand);
+        else if (s->wide[id])
+            note_reason(s, id, "small: 16 bits cost next to nothing");
+        s->wide[id] |= demand != NULL;
+        if (asked == 16)
+            check_asked(s, id);
+    }
+    part_wide_tables(s);
+}
+
+/* ---- where 16 bits meet 8 ------------------------------------------------------------------- */
+
+static bool is_wide(const Value *v) {
+    return v->grid && v->grid->dtype == DT_I16;
+}
+
+/* x on another grid, for the readers that need it; one node for all that need the same. */
+static Value *regridded(Sets *s, Node *n, Value *x, Grid *grid) {
+    for (int u = 0; u < x->user_count; u++) {
+        Node *r = x->user[u];
+        if (node_is(r, "corten::requantize") && r->index < n->index &&
+            grid_equal(r->out[0]->grid, grid))
+            return r->out[0];
+    }
+    rewrite_begin(s->c, n);
+    Value *y = node_value(s->g, n, "corten::requantize", ARGS(arg_value(x)));
+    rewrite_end(s->c);
+    y->grid = grid;
+    y->observed = x->observed;
+    sets_grow(s);
+    return y;
+}
+
+static Grid *narrow_grid(Sets *s, const Value *x) {
+    double low, high;
+    const Observed *own = x->observed ? x->observed : s->seen[set_root(s, x->id)];
+    observed_range(s->c, own, s->o->observer, 8, &low, &high);
+    return grid_affine(s->c, low, high, 8);
+}
+
+/* An int8 grid's numbers with 8 more bits. */
+static Grid *widened_grid(Sets *s, const Grid *grid) {
+    const Part *p = &grid->part[0];
+    return grid_affine(s->c, p->scale * (-128 - p->zero_point), p->scale * (127 - p->zero_point),
+                       16);
+}
+
+/* The grid on which n must read x, its argument under `rule`; NULL: as it is. */
+static Grid *grid_needed(Sets *s, const Node *n, QKind rule, const Value *x) {
+    const Value *out = n->out[0];
+    if (rule == Q_STATE)
+        return grid_equal(x->grid, state_grid(n)) ? NULL : state_grid(n);
+    if (n->weight_bits == 4)
+        return is_wide(x) ? narrow_grid(s, x) : NULL;
+    if ((n->op->traits & OP_WIDE_IN) || n->fused)
+        return NULL;
+    if (joins_values(n) && out->grid->part_count > 1)
+        return NULL;
+    if (joins_values(n))
+        return (is_wide(x) || is_wide(out)) && !grid_equal(x->grid, out->grid) ? out->grid : NULL;
+    bool alike = (n->op->traits & OP_WIDE_ALIKE) && is_wide(out);
+    if (alike && !is_wide(x))
+        return widened_grid(s, x->grid);
+    bool follows =
+        alike || (is_wide(out) && (rule_of_output(n, 0) == Q_SAME || node_is(n, "corten::table")));
+    return is_wide(x) && !follows ? narrow_grid(s, x) : NULL;
+}
+
+static void match_operand(Sets *s, Node *n, QKind rule, Arg *a) {
+    if (a->kind == ARG_LIST)
+        for (int i = 0; i < a->u.list.count; i++)
+            match_operand(s, n, rule, &a->u.list.item[i]);
+    if (a->kind != ARG_VALUE || !set_varies(s, a->u.value) || !a->u.value->grid ||
+        n->out_count == 0)
+        return;
+    Grid *grid = grid_needed(s, n, rule, a->u.value);
+    if (grid)
+        *a = arg_value(regridded(s, n, a->u.value, grid));
+}
+
+/* Readers get 16 bits where their kernels take them, else 8; and 16 from 8 likewise. */
+void widths_match(Sets *s) {
+    graph_index(s->g);
+    for (Node *n = s->g->first; n; n = n->next)
+        for (int i = 0; !n->float_kept && i < n->arg_count; i++)
+            match_operand(s, n, rule_of_input(n, i), &n->arg[i]);
+    graph_index(s->g);
+}
