@@ -182,6 +182,11 @@ def hard():
     yield "never_active", pains.Fn(lambda s, x: s.b(torch.relu(s.a(x) - 100)), a=conv(), b=nn.Conv2d(4, 2, 1)), image
     yield "infinite_weight", wild, [(torch.randn(1, 6),) for _ in range(3)]
     yield "zero_variance", nn.Sequential(nn.Conv2d(3, 3, 1), norm), image
+    # the sum of two large terms is always next to nothing: its grid is too fine for what is summed
+    level = nn.Linear(1, 1)
+    level.weight.data.fill_(1000.0)
+    level.bias.data.fill_(-1000.0)
+    yield "fine_output", level, [(torch.tensor([[1 + d]]),) for d in (0.0, 1e-7, -1e-7)]
 
 
 def write(name, module, samples, strict):

@@ -146,6 +146,29 @@ static void sensitivity_lists_nodes_by_what_they_cost(void **state) {
     assert_code(flow_run(corten_sensitivity, o), 1);
 }
 
+/* The sixth of a hardsigmoid is folded into the weights before it, which then stand for something
+ * else than the archive's: what that does is no cost of rounding. */
+static void sensitivity_takes_no_folding_for_rounding(void **state) {
+    (void)state;
+    static const char *const data[] = {"networks/calibration.npz"};
+    CortenOptions o = {.model = "networks/mobilenet_v3.pt2",
+                       .calibrate = data,
+                       .calibrate_count = 1,
+                       .target = "cortex-m4",
+                       .json = true};
+    Said said = flow_run(corten_sensitivity, o);
+    assert_code(said, 0);
+    size_t i;
+    json_t *node;
+    json_array_foreach(json_object_get(flow_json(said), "nodes"), i, node) {
+        double weights = json_real_value(json_object_get(node, "weights_alone_db"));
+        double values = json_real_value(json_object_get(node, "values_alone_db"));
+        assert_true(weights == 0 || weights > 30); /* 0: null */
+        assert_true(values == 0 || values > 30);
+    }
+    assert_true(i > 10);
+}
+
 /* An LSTM whose two states the user would carry: sample by sample the integer model, which carries
  * them itself, keeps to float, and its first sample starts from zeros. */
 static void paired_states_go_on_from_run_to_run(void **state) {
@@ -212,6 +235,81 @@ static void numbers_without_end_are_refused_by_their_node(void **state) {
     }
 }
 
+/* Calibration has seen only outputs of 1e-4, whose grid the sums of 1000 x - 1000 could not be
+ * brought to in 32 bits. Numbers far away saturate on their side. */
+static void an_output_too_fine_for_its_sums_gets_a_coarser_grid(void **state) {
+    (void)state;
+    const char *out = flow_path("fine"), *data = flow_path("fine.npy");
+    flow_compiled("flow/hard/fine_output.pt2", "flow/hard/fine_output.npz", "cortex-m4", out);
+    static const float x[] = {1, 0.5F, 0};
+    Array *a = array_new(flow_c(), DT_F32, 2, (int64_t[]){3, 1});
+    memcpy(a->data, x, sizeof x);
+    npy_write(flow_c(), data, a);
+    ArrayList got = flow_outputs(out, data, NULL);
+    const json_t *output = json_array_get(json_object_get(flow_report(out), "outputs"), 0);
+    double scale = json_real_value(json_object_get(output, "scale"));
+    assert_true(scale > 1e-6);
+    assert_true(fabs(array_get(got.item[0].array, 0)) <= 1000 / 255.0 / 2 + scale);
+    assert_true(array_get(got.item[0].array, 1) < 0);
+    assert_true(array_get(got.item[0].array, 2) <= array_get(got.item[0].array, 1));
+}
+
+static void calibration_data_of_zeros_is_told(void **state) {
+    (void)state;
+    const char *data = flow_path("zeros.npz"), *out = flow_path("of_zeros");
+    ArrayList list = flow_arrays("flow/hard/zero_channel.npz");
+    Array *x = list.item[0].array;
+    memset(x->data, 0, (size_t)array_bytes(x));
+    npz_write(flow_c(), data, &(ArrayList){1, &(NamedArray){"in0", x}});
+    Said said = flow_compile("flow/hard/zero_channel.pt2", data, "cortex-m4", out);
+    assert_code(said, 0);
+    assert_says(said.messages, "is zero in all calibration samples");
+    ArrayList real = flow_outputs(out, data, "float"), got = flow_outputs(out, data, NULL);
+    assert_true(flow_sqnr(real.item[0].array, got.item[0].array) > 30);
+}
+
+static void bytes_for_a_float_input_are_told(void **state) {
+    (void)state;
+    const char *data = flow_path("bytes.npz");
+    Array *x = array_new(flow_c(), DT_U8, 4, (int64_t[]){4, 3, 6, 6});
+    for (int64_t i = 0; i < array_count(x); i++)
+        array_set(x, i, (double)(i * 37 % 256));
+    npz_write(flow_c(), data, &(ArrayList){1, &(NamedArray){"in0", x}});
+    Said said =
+        flow_compile("flow/hard/zero_channel.pt2", data, "cortex-m4", flow_path("of_bytes"));
+    assert_code(said, 0);
+    assert_says(said.messages, "is float and gets bytes");
+    said = flow_compile("flow/hard/zero_channel.pt2", "flow/hard/zero_channel.npz", "cortex-m4",
+                        flow_path("of_floats"));
+    assert_silent_on(said.messages, "gets bytes");
+}
+
+static void arrays_of_foreign_names_are_told(void **state) {
+    (void)state;
+    const char *data = flow_path("foreign.npz");
+    ArrayList list = flow_arrays("flow/hard/zero_channel.npz");
+    NamedArray both[] = {{"pictures", list.item[0].array}, {"masks", list.item[0].array}};
+    npz_write(flow_c(), data, &(ArrayList){2, both});
+    Said said = flow_compile("flow/hard/zero_channel.pt2", data, "cortex-m4", flow_path("foreign"));
+    assert_code(said, 0);
+    assert_says(said.messages, "no input has the name of these arrays");
+    assert_says(said.messages, "pictures, masks");
+    npz_write(flow_c(), data, &(ArrayList){1, both}); /* one for one leaves no doubt */
+    said = flow_compile("flow/hard/zero_channel.pt2", data, "cortex-m4", flow_path("foreign"));
+    assert_silent_on(said.messages, "no input has the name");
+}
+
+static void calibration_data_without_end_are_refused(void **state) {
+    (void)state;
+    const char *data = flow_path("endless.npz");
+    ArrayList list = flow_arrays("flow/hard/zero_channel.npz");
+    array_set(list.item[0].array, 5, HUGE_VAL);
+    npz_write(flow_c(), data, &(ArrayList){1, list.item});
+    Said said = flow_compile("flow/hard/zero_channel.pt2", data, "cortex-m4", flow_path("no_end"));
+    assert_code(said, 3);
+    assert_says(said.messages, "in0 is not finite: element 5 is infinite");
+}
+
 int main(void) {
     flow_begin();
     const struct CMUnitTest tests[] = {
@@ -222,9 +320,15 @@ int main(void) {
         cmocka_unit_test(a_budget_out_of_reach_is_refused_with_what_limits),
         cmocka_unit_test(a_budget_needs_calibration_data),
         cmocka_unit_test(sensitivity_lists_nodes_by_what_they_cost),
+        cmocka_unit_test(sensitivity_takes_no_folding_for_rounding),
         cmocka_unit_test(paired_states_go_on_from_run_to_run),
         cmocka_unit_test(constant_values_and_vanishing_weights_keep_to_torch),
         cmocka_unit_test(numbers_without_end_are_refused_by_their_node),
+        cmocka_unit_test(an_output_too_fine_for_its_sums_gets_a_coarser_grid),
+        cmocka_unit_test(calibration_data_of_zeros_is_told),
+        cmocka_unit_test(bytes_for_a_float_input_are_told),
+        cmocka_unit_test(arrays_of_foreign_names_are_told),
+        cmocka_unit_test(calibration_data_without_end_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
