@@ -1,6 +1,6 @@
 /* The operator table against torch's own lists: the schemas that it prints (data/torch_schemas.txt,
- * written by tools/dump_schemas.py), and which in-place and out= overload belongs to which
- * functional one (data/torch_twins.txt, by tools/dump_twins.py). */
+ * written by tools/dump_schemas.py; 2.13.0 and 2.14.1 print the same), and which in-place and out=
+ * overload belongs to which functional one (data/torch_twins.txt, by tools/dump_twins.py). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
