@@ -189,6 +189,38 @@ def hard():
     yield "fine_output", level, [(torch.tensor([[1 + d]]),) for d in (0.0, 1e-7, -1e-7)]
 
 
+class Skip(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Conv2d(8, 8, 3, padding=1), nn.Conv2d(8, 8, 3, padding=1)
+
+    def forward(self, x):
+        y = F.relu(self.a(x))
+        return F.relu(y + self.b(y))
+
+
+class Views(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(32, 32), nn.Linear(16, 16)
+
+    def forward(self, x):
+        y = self.a(x).view(1, 2, 32)
+        return self.b(y[:, 1, :16]) + y.flatten()[32:48]
+
+
+def in_place():
+    """Memory that is taken over, or never needed: tests/unit/strips_test.c."""
+    normal = lambda *shape: pains.normal(*shape)()  # noqa: E731
+    pair = lambda: [nn.Conv2d(16, 16, 3, padding=1, groups=16), nn.ReLU(), nn.Conv2d(16, 16, 1), nn.ReLU()]  # noqa: E731
+    turns = nn.Sequential(nn.Conv2d(4, 16, 3, stride=2, padding=1), nn.ReLU(), *pair(), *pair(), *pair(), *pair())
+    yield "in_turns", turns, (1, 4, 25, 11)
+    yield "pixels", nn.Conv2d(16, 16, 1), (1, 16, 21, 10)
+    yield "by_rows", nn.Conv2d(16, 16, 3, padding=1, groups=16), (1, 16, 24, 9)
+    yield "skip", Skip(), (1, 8, 12, 12)
+    yield "views", Views(), (1, 2, 32)
+
+
 def write(name, module, samples, strict):
     module = module.eval()
     program = base.export(module, samples[0], strict)
@@ -224,6 +256,9 @@ def main():
     torch.manual_seed(0)
     for name, module, samples in pictures():
         write(name, module, samples, False)
+    torch.manual_seed(0)
+    for name, module, shape in in_place():
+        write(f"in_place/{name}", module, [(pains.normal(*shape)(),) for _ in range(3)], False)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ void c_add_strip_members(Text *t, const Graph *g) {
     for (int bytes = WIDEST; bytes > 0; bytes /= 2)
         for (int i = 0; i < g->strip_count; i++) {
             const Strip *s = &g->strip[i];
+            if (s->column_count == 0)
+                continue;
             if (s->number_bytes == bytes)
                 text_add(t, "    %s steps%d[%d][%d];\n", signed_types[bytes], s->first->index,
                          s->row_count, s->column_count);
@@ -33,6 +35,8 @@ static void add_numbers(Text *t, C *c, const int32_t *number, int count) {
 void c_add_strip_tables(Text *t, C *c, const Graph *g) {
     for (int i = 0; i < g->strip_count; i++) {
         const Strip *s = &g->strip[i];
+        if (s->column_count == 0)
+            continue;
         text_add(t, "    .steps%d = {\n", s->first->index);
         for (int k = 0; k < s->row_count; k++) {
             text_add(t, "        {");
@@ -154,10 +158,10 @@ static void add_strip(Text *t, C *c, const Graph *g, const Strip *s) {
     for (int i = 0; i < s->item_count; i++)
         if (s->item[i].call)
             add_copy(t, c, g, &s->item[i]);
-    text_add(t,
-             "    for (int32_t i = 0; i < %d; i++) {\n"
-             "        const %s *v = calls.steps%d[calls.order%d[i]];\n",
-             s->step_count, signed_types[s->number_bytes], first, first);
+    text_add(t, "    for (int32_t i = 0; i < %d; i++) {\n", s->step_count);
+    if (s->column_count > 0)
+        text_add(t, "        const %s *v = calls.steps%d[calls.order%d[i]];\n",
+                 signed_types[s->number_bytes], first, first);
     for (int i = 0; i < s->item_count; i++)
         add_strip_item(t, c, g, s, &s->item[i]);
     text_add(t, "    }\n}\n\n");

@@ -133,7 +133,7 @@ typedef struct Strip {
     StripItem item[2 * STRIP_CALLS];
     int32_t *value; /* [step_count][width] */
     /* The same as it is emitted (StripField): distinct rows of the columns, and each step's row. */
-    int column_count, row_count;
+    int column_count, row_count; /* no columns: all steps are alike, and there is no table */
     int32_t *row_table; /* [row_count][column_count] */
     int32_t *order;     /* [step_count] */
     int number_bytes, order_bytes;

@@ -140,6 +140,8 @@ static void find_rows(C *c, Strip *s, int32_t *const *column) {
 }
 
 int64_t strip_table_bytes(const Strip *s) {
+    if (s->column_count == 0)
+        return 0;
     return (int64_t)s->row_count * s->column_count * s->number_bytes +
            (int64_t)s->step_count * s->order_bytes;
 }

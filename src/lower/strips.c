@@ -157,13 +157,14 @@ static int linked_operand(const Graph *g, const Call *writer, const Rows *from, 
 
 /* ---- the schedule -------------------------------------------------------------------------- */
 
-/* The rows of flat kernels in front of a chain: the first that is not flat knows them. */
-static int rows_ahead(const Call *call, int count) {
+/* The rows of flat kernels in front of a chain: the first that is not flat knows them. Where all
+ * are flat, pixels are rows. */
+static int rows_ahead(const Call *first, int count) {
     Rows r;
-    for (; call && count > 0; call = call->next, count--)
+    for (const Call *call = first; call && count > 0; call = call->next, count--)
         if (rows_of(call, 0, &r))
             return r.in_h;
-    return 0;
+    return window_int(first, "out_w");
 }
 
 bool strip_begin(const Graph *g, Call *first, int count, Strip *chain) {
@@ -378,7 +379,7 @@ static int32_t *fill_call(const Strip *c, const Step *s, int k, const int64_t *s
         *v++ = last_needed(r, end) - first_needed(r, made);
         *v++ = most(0, above);
     } else {
-        *v++ = r->kind == ROWS_DIMS ? rows : (int32_t)(rows * r->operand_row[0]);
+        *v++ = r->kind == ROWS_COUNT ? (int32_t)(rows * r->operand_row[0]) : rows;
     }
     return v;
 }
@@ -413,6 +414,8 @@ static int64_t still_read(const Strip *c, int k, int operand, int row) {
     const Rows *r = &c->row[k];
     if (row >= r->out_h)
         return INT64_MAX / 4;
+    if (r->kind == ROWS_FLAT)
+        return pixels_made(c, k, row) * (r->operand_row[operand] / r->pixels);
     return (operand == 0 ? first_needed(r, row) : row) * r->operand_row[operand];
 }
 
@@ -461,8 +464,9 @@ int64_t strip_distance(const Strip *c, const Buffer *in) {
                 const Rows *r = &c->row[k];
                 if (r->operand[i]->buffer != in)
                     continue;
-                bool in_order = !c->upward && k == last && r->kind != ROWS_WINDOW &&
-                                r->kind != ROWS_FLAT && r->operand_row[i] == r->out_row;
+                bool in_order = !c->upward && k == last &&
+                                (r->kind == ROWS_DIMS || r->kind == ROWS_COUNT) &&
+                                r->operand_row[i] == r->out_row;
                 int64_t read =
                     in_order ? written : still_read(c, k, i, k == last ? s.made[k] : s.end[k]);
                 distance = written - read > distance ? written - read : distance;

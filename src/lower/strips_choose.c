@@ -61,7 +61,7 @@ static Call *call_at(const Graph *g, int index) {
     return call;
 }
 
-static const int heights[] = {16, 8, 4, 2, 1}; /* of a step, in rows of the last output */
+static const int heights[] = {256, 64, 16, 8, 4, 2, 1}; /* of a step, in rows of the last output */
 
 /* A row at a time costs kernels that work on pairs of pixels or keep lines a fifth and more: only
  * who asks for memory by --ram gets it. */
@@ -179,32 +179,43 @@ static void take_strips(Plan *p, int shortest, int64_t enough) {
     }
 }
 
+/* As few strips as the limit or the bound permits, as tall as it permits; then a trial of where all
+ * comes to lie. */
+static void settle_strips(Plan *p, int64_t enough) {
+    p->least = p->bound > enough ? p->bound : enough;
+    for (int i = p->g->strip_count - 1; i >= 0; i--)
+        relax(p, i);
+    choose_directions(p);
+    plan_slots(p);
+    arena_place(p);
+}
+
 /* A call alone can run in strips too: its output then follows its input. Such strips may stand in
- * the way of chains that save more, so both ways are gone: chains first, or whatever is best. */
+ * the way of chains that save more, and distances that differ along a memory's way down and up
+ * leave gaps, so both ways are gone: chains first, or whatever is best if it fits without large
+ * gaps. */
 void strips_choose(Plan *p) {
-    const Graph *g = p->g;
+    Graph *g = p->g;
     int64_t enough = p->options->ram_limit > 0
                          ? p->options->ram_limit - g->state_bytes - g->input_bytes - g->output_bytes
                          : 0;
     Strip *chains = NEW_ARRAY(p->c, Strip, MOST_STRIPS + 1);
-    p->g->strip = NEW_ARRAY(p->c, Strip, MOST_STRIPS + 1);
+    g->strip = NEW_ARRAY(p->c, Strip, MOST_STRIPS + 1);
     set_strips(p, chains, 0, true);
     take_strips(p, 2, enough);
     take_strips(p, 1, enough);
+    settle_strips(p, enough);
     int count = g->strip_count;
-    int64_t bound = p->bound;
+    int64_t bytes = p->bytes;
     memcpy(chains, g->strip, sizeof *chains * (size_t)count);
     set_strips(p, g->strip, count, false);
     set_strips(p, chains, 0, true);
     take_strips(p, 1, enough);
-    if (p->bound >= bound) {
+    settle_strips(p, enough);
+    if (p->bytes >= bytes || p->bytes > p->bound + p->bound / 100) {
         set_strips(p, g->strip, g->strip_count, false);
         set_strips(p, chains, count, true);
     }
-    p->least = p->bound > enough ? p->bound : enough;
-    for (int i = g->strip_count - 1; i >= 0; i--)
-        relax(p, i);
-    choose_directions(p);
     for (int i = 0; i < g->strip_count; i++)
         strip_make_items(&g->strip[i]);
 }

@@ -1,5 +1,5 @@
-/* Row-wise execution changes memory and nothing else: a model whose rows are no whole number of any
- * kernel's blocks gives the same bytes with strips and without. */
+/* Memory that is taken over: row-wise execution changes memory and nothing else, so models give the
+ * same bytes with strips and without; adds write over an operand, views need nothing. */
 #include "flow/flow.h"
 
 #include <setjmp.h>
@@ -10,21 +10,20 @@
 
 #include <cmocka.h>
 
-#define MODEL "flow/narrow.pt2"
-#define DATA "flow/narrow.npz"
-
 static const char *const cpus[] = {"cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"};
 
 /* Where it was compiled to. `ram`: 0, or what permits as few strips as that much memory. */
-static const char *compiled(const char *cpu, int64_t ram) {
-    static const char *const data[] = {DATA};
+static const char *compiled(const char *name, const char *cpu, int64_t ram) {
+    const char *data[] = {flow_text("flow/%s.npz", name)};
     const char *out = flow_path("%s_%d", cpu, ram > 0);
-    CortenOptions o = {.model = MODEL,
+    CortenOptions o = {.model = flow_text("flow/%s.pt2", name),
                        .calibrate = data,
                        .calibrate_count = 1,
                        .target = cpu,
                        .out = out,
                        .ram = ram,
+                       .io = "int8",
+                       .io_layout = "nhwc",
                        .quiet = true};
     assert_code(flow_run(corten_compile, o), 0);
     return out;
@@ -34,21 +33,80 @@ static int64_t arena_of(const char *out) {
     return json_integer_value(json_object_get(flow_report(out), "arena_bytes"));
 }
 
+/* The source with strips; without them the results are the same and the arena is larger. */
+static const char *strips_of(const char *name, const char *cpu) {
+    const char *strips = compiled(name, cpu, 0), *whole = compiled(name, cpu, 1000000);
+    const char *file = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+    assert_silent_on(file_text(flow_text("%s/%s.c", whole, file)), "static void strip");
+    if (arena_of(strips) >= arena_of(whole))
+        fail_msg("%s on %s: %lld bytes with strips, %lld without", name, cpu,
+                 (long long)arena_of(strips), (long long)arena_of(whole));
+    const char *data = flow_text("flow/%s.npz", name);
+    ArrayList a = flow_outputs(strips, data, NULL), b = flow_outputs(whole, data, NULL);
+    if (flow_sqnr(a.item[0].array, b.item[0].array) < 300)
+        fail_msg("%s on %s: strips give other results", name, cpu);
+    return file_text(flow_text("%s/%s.c", strips, file));
+}
+
 static void strips_give_the_bytes_of_whole_images(void **state) {
     (void)state;
+    for (size_t i = 0; i < COUNT_OF(cpus); i++)
+        assert_says(strips_of("narrow", cpus[i]), "static void strip");
+}
+
+/* Outputs over their inputs, a few rows or pixels behind what is still read. */
+static void a_call_alone_writes_over_its_input(void **state) {
+    static const char *const models[] = {"in_place/pixels", "in_place/by_rows"};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cpus); i++)
+        for (size_t k = 0; k < COUNT_OF(models); k++)
+            assert_says(strips_of(models[k], cpus[i]), "static void strip");
+}
+
+static void every_second_strip_in_one_memory_goes_upward(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cpus); i++)
+        assert_says(strips_of("in_place/in_turns", cpus[i]), "from the bottom up");
+}
+
+/* The name of the buffer whose memory a buffer takes over; "": none. */
+static const char *overwritten_by(const char *out, const char *name) {
+    json_t *list = json_object_get(json_object_get(flow_report(out), "memory"), "buffers");
+    size_t i;
+    json_t *b;
+    json_array_foreach(list, i, b) {
+        const char *over = json_string_value(json_object_get(b, "overwrites"));
+        if (strcmp(json_string_value(json_object_get(b, "name")), name) == 0)
+            return over ? over : "";
+    }
+    return "";
+}
+
+static void a_residual_add_writes_over_an_operand(void **state) {
+    (void)state;
     for (size_t i = 0; i < COUNT_OF(cpus); i++) {
-        const char *strips = compiled(cpus[i], 0), *whole = compiled(cpus[i], 1000000);
-        assert_says(file_text(flow_text("%s/narrow.c", strips)), "static void strip");
-        assert_silent_on(file_text(flow_text("%s/narrow.c", whole)), "static void strip");
-        assert_true(arena_of(strips) < arena_of(whole));
-        ArrayList a = flow_outputs(strips, DATA, NULL), b = flow_outputs(whole, DATA, NULL);
-        if (flow_sqnr(a.item[0].array, b.item[0].array) < 300)
-            fail_msg("%s: strips give other results", cpus[i]);
+        const char *over = overwritten_by(compiled("in_place/skip", cpus[i], 1000000), "relu_1");
+        if (strcmp(over, "relu") != 0 && strcmp(over, "conv2d_1") != 0)
+            fail_msg("%s: the sum takes over \"%s\"", cpus[i], over);
+    }
+}
+
+static void views_and_slices_take_no_memory_and_no_call(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cpus); i++) {
+        const char *out = compiled("in_place/views", cpus[i], 0);
+        assert_int_equal(json_array_size(json_object_get(flow_report(out), "calls")), 3);
     }
 }
 
 int main(void) {
     flow_begin();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(strips_give_the_bytes_of_whole_images)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(strips_give_the_bytes_of_whole_images),
+        cmocka_unit_test(a_call_alone_writes_over_its_input),
+        cmocka_unit_test(every_second_strip_in_one_memory_goes_upward),
+        cmocka_unit_test(a_residual_add_writes_over_an_operand),
+        cmocka_unit_test(views_and_slices_take_no_memory_and_no_call),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
