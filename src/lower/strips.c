@@ -52,7 +52,9 @@ static bool rows_window(const Call *call, Rows *r) {
 /* A window of one pixel, packed as one long row: the rows that its neighbour has are parts of it.
  */
 static bool rows_flat(const Call *call, int rows, Rows *r) {
-    if (r->in_h != 1 || r->out_h != 1 || r->window != 1 || r->stride != 1 || r->pad != 0 ||
+    bool one = window_int(call, "kernel_w") == 1 && window_int(call, "stride_w") == 1 &&
+               *call_ints(call, "pad_left") == 0;
+    if (!one || r->in_h != 1 || r->out_h != 1 || r->window != 1 || r->stride != 1 || r->pad != 0 ||
         rows < 2 || r->out_row % rows != 0 || r->operand_row[0] % rows != 0)
         return false;
     r->kind = ROWS_FLAT;

@@ -110,7 +110,7 @@ static void what_cannot_have_int4_weights_is_named(void **state) {
     refused("op/lstm.input/plain", "* = w4\n", "lstm has no int4 weights");
     refused("op/conv3d/plain", "* = w4\n", "conv3d has no int4 weights");
     refused("op/conv_transpose2d.input/plain", "* = w4\n", "conv_transpose2d has no int4 weights");
-    refused("op/linear/weight_of_rank1", "* = w4\n", "matmul has no int4 weights");
+    refused("op/linear/weight_of_rank1", "* = w4\n", "linear has no int4 weights");
 }
 
 static void a_rule_that_names_no_weights_is_doubted(void **state) {
