@@ -1,5 +1,5 @@
-/* What the files of makers share: the generator that draws a case, and those makers that cases.c
- * does not hold itself. */
+/* What the files of makers share: the generator that draws a case, what several of them draw, and the
+ * makers themselves. */
 #ifndef CORTEN_KERNEL_MAKER_H
 #define CORTEN_KERNEL_MAKER_H
 
@@ -24,9 +24,21 @@ bool chance(Maker *m, int percent);
 Value *tensor(Maker *m, const char *name, DType dtype, int64_t count);
 void random_table(Maker *m, Call *call, uint32_t *field, int percent);
 void random_clamp(Maker *m, int32_t *min, int32_t *max);
+/* The end of a store: any clamp, or a table over all of 8 or 10 bits. */
+void random_store(Maker *m, Call *call, int32_t *min, int32_t *max, uint32_t *table);
 int32_t random_zero_point(Maker *m);
 void random_factor(Maker *m, int32_t *multiplier, int32_t *shift, int32_t low, int32_t high);
 Window window_of(Maker *m);
+/* An image that is at least as large as the window. */
+void fit(Window *w);
+void constant(Call *call, uint32_t *field, DType dtype, int64_t count, const void *data);
+/* Weights of `depth` for each channel, biases and factors, so that sums are within int32. */
+void channel_constants(Maker *m, Call *call, int64_t channels, int64_t depth, uint32_t *weights,
+                       uint32_t *bias, uint32_t *multiplier, uint32_t *shift);
+/* Dims that are small, some of them 1 or 0. */
+void fill_dims(Maker *m, int rank, int32_t *dim);
+/* Strides of a dense tensor; returns its number of elements. */
+int64_t dense_strides(int rank, const int32_t *dim, int32_t *stride);
 int64_t split_dims(Maker *m, int32_t *dim, int32_t *stride, int32_t *reduced,
                    int32_t *reduced_stride, int64_t *outputs);
 uint32_t next(Maker *m);
@@ -51,14 +63,8 @@ uint32_t next(Maker *m);
 int32_t out_size(int32_t in, int32_t before, int32_t after, int32_t kernel, int32_t dilation,
                  int32_t stride); /* of a window's output */
 
-/* rows.c */
-void make_argmax_s8(Maker *m, Call *call);
-void make_cumsum_s8(Maker *m, Call *call);
-void make_adaptive_pool2d_s8(Maker *m, Call *call);
-void make_adaptive_max_indices_s8(Maker *m, Call *call);
-void make_max_pool2d_indices_s8(Maker *m, Call *call);
-void make_reduce_int(Maker *m, Call *call);
-void make_masked_softmax_s8(Maker *m, Call *call);
-void make_log_softmax_s8(Maker *m, Call *call);
+/* Each kernel's maker; not all have one. */
+#define DECLARE_MAKER(name, Struct, FIELDS) void make_##name(Maker *m, Call *call);
+CTN_KERNELS(DECLARE_MAKER)
 
 #endif

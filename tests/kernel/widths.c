@@ -1,0 +1,152 @@
+/* Cases between 8 and 16 bits. */
+#include "kernel/maker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static DType wide_type(int32_t bytes) {
+    return bytes == 2 ? DT_I16 : DT_I8;
+}
+
+/* The width of an operand and the zero point that goes with it. */
+static void random_width(Maker *m, int32_t *bytes, int32_t *zero_point) {
+    *bytes = chance(m, 65) ? 2 : 1;
+    *zero_point = *bytes == 2 ? 0 : random_zero_point(m);
+}
+
+static void wide_clamp(Maker *m, int32_t bytes, int32_t *min, int32_t *max) {
+    random_clamp(m, min, max);
+    *min *= bytes == 2 ? 256 : 1;
+    *max = bytes == 2 ? *max * 258 : *max;
+}
+
+#define WIDE_ENDS(m, a)                                                                            \
+    do {                                                                                           \
+        random_width(m, &(a)->input_bytes, &(a)->input_zero_point);                                \
+        random_width(m, &(a)->output_bytes, &(a)->output_zero_point);                              \
+        wide_clamp(m, (a)->output_bytes, &(a)->clamp_min, &(a)->clamp_max);                        \
+    } while (0)
+#define WIDE_TENSORS(m, call, a, inputs, outputs)                                                  \
+    do {                                                                                           \
+        call_in(call, &(a)->input, tensor(m, "input", wide_type((a)->input_bytes), inputs));       \
+        call_out(call, &(a)->output, tensor(m, "output", wide_type((a)->output_bytes), outputs));  \
+    } while (0)
+
+void make_linear_s16(Maker *m, Call *call) {
+    CtnLinearS16Args *a = call->args;
+    a->rows = between(m, 1, 4);
+    a->depth = m->index == 0 ? 700 : between(m, 1, 300); /* several blocks of 32-bit sums */
+    a->columns = between(m, 1, 12);
+    WIDE_ENDS(m, a);
+    channel_constants(m, call, a->columns, a->depth, &a->weights, &a->bias, &a->multiplier,
+                      &a->shift);
+    WIDE_TENSORS(m, call, a, a->rows * a->depth, a->rows * a->columns);
+}
+
+void make_conv2d_s16(Maker *m, Call *call) {
+    CtnConv2dS16Args *a = call->args;
+    Window w = window_of(m);
+    a->groups = chance(m, 30) ? w.in_c : 1; /* depthwise */
+    if (a->groups > 1)
+        w.out_c = w.in_c * between(m, 1, 2);
+    WINDOW_FIELDS(a, &w);
+    a->in_c = w.in_c;
+    a->out_c = w.out_c;
+    a->dilation_h = w.dilation_h;
+    a->dilation_w = w.dilation_w;
+    WIDE_ENDS(m, a);
+    channel_constants(m, call, a->out_c, w.kernel_h * w.kernel_w * w.in_c / a->groups, &a->weights,
+                      &a->bias, &a->multiplier, &a->shift);
+    WIDE_TENSORS(m, call, a, w.batches * w.in_h * w.in_w * w.in_c,
+                 a->batches * a->out_h * a->out_w * a->out_c);
+}
+
+void make_matmul_s16(Maker *m, Call *call) {
+    CtnMatmulS16Args *a = call->args;
+    a->rows = between(m, 1, 9);
+    a->depth = between(m, 1, 40);
+    a->columns = between(m, 1, 9);
+    for (int d = 0; d < 4; d++)
+        a->batch[d] = d == 0 && chance(m, 50) ? 2 : 1;
+    int64_t lhs = a->rows * a->depth, rhs = a->depth * a->columns;
+    bool turned = chance(m, 50);
+    a->lhs_batch_stride[0] = (int32_t)lhs;
+    a->rhs_batch_stride[0] = (int32_t)rhs;
+    a->lhs_row_stride = a->depth;
+    a->lhs_depth_stride = 1;
+    a->rhs_depth_stride = turned ? 1 : a->columns;
+    a->rhs_column_stride = turned ? a->depth : 1;
+    random_width(m, &a->lhs_bytes, &a->lhs_zero_point);
+    random_width(m, &a->rhs_bytes, &a->rhs_zero_point);
+    random_width(m, &a->output_bytes, &a->output_zero_point);
+    wide_clamp(m, a->output_bytes, &a->clamp_min, &a->clamp_max);
+    random_factor(m, &a->multiplier, &a->shift, -20, -2);
+    call_in(call, &a->lhs, tensor(m, "lhs", wide_type(a->lhs_bytes), a->batch[0] * lhs));
+    call_in(call, &a->rhs, tensor(m, "rhs", wide_type(a->rhs_bytes), a->batch[0] * rhs));
+    call_out(call, &a->output,
+             tensor(m, "output", wide_type(a->output_bytes), a->batch[0] * a->rows * a->columns));
+}
+
+void make_avg_pool2d_s16(Maker *m, Call *call) {
+    CtnAvgPool2dS16Args *a = call->args;
+    Window w = window_of(m);
+    w.pad_top /= w.dilation_h; /* below the kernel, so that each window has a tap */
+    w.pad_bottom /= w.dilation_h;
+    w.pad_left /= w.dilation_w;
+    w.pad_right /= w.dilation_w;
+    w.dilation_h = w.dilation_w = 1;
+    fit(&w);
+    WINDOW_FIELDS(a, &w);
+    a->channels = w.in_c;
+    a->pad_bottom = w.pad_bottom;
+    a->pad_right = w.pad_right;
+    a->include_padding = chance(m, 50);
+    a->divisor = chance(m, 20) ? between(m, 1, 20) : 0;
+    WIDE_ENDS(m, a);
+    random_factor(m, &a->multiplier, &a->shift, -24, -8);
+    WIDE_TENSORS(m, call, a, w.batches * w.in_h * w.in_w * w.in_c,
+                 a->batches * a->out_h * a->out_w * w.in_c);
+}
+
+void make_max_pool2d_s16(Maker *m, Call *call) {
+    CtnMaxPool2dS16Args *a = call->args;
+    Window w = window_of(m);
+    WINDOW_FIELDS(a, &w);
+    a->channels = w.in_c;
+    a->dilation_h = w.dilation_h;
+    a->dilation_w = w.dilation_w;
+    wide_clamp(m, 2, &a->clamp_min, &a->clamp_max);
+    call_in(call, &a->input, tensor(m, "input", DT_I16, w.batches * w.in_h * w.in_w * w.in_c));
+    call_out(call, &a->output,
+             tensor(m, "output", DT_I16, a->batches * a->out_h * a->out_w * w.in_c));
+}
+
+void make_reduce_sum_s16(Maker *m, Call *call) {
+    CtnReduceSumS16Args *a = call->args;
+    int64_t outputs,
+        count = split_dims(m, a->dim, a->in_stride, a->reduced, a->reduced_stride, &outputs);
+    WIDE_ENDS(m, a);
+    random_factor(m, &a->multiplier, &a->shift, -9, 4);
+    WIDE_TENSORS(m, call, a, count, outputs);
+}
+
+void make_softmax_s16(Maker *m, Call *call) {
+    CtnSoftmaxS16Args *a = call->args;
+    a->rows = between(m, 1, 4);
+    a->row_size = m->index == 0 ? 1 : m->index == 1 ? 1500 : between(m, 1, 80);
+    a->mask_rows = between(m, 1, 3);
+    a->mask_hides = chance(m, 50);
+    a->input_bytes = chance(m, 65) ? 2 : 1;
+    a->output_bytes = chance(m, 65) ? 2 : 1;
+    a->output_zero_point = a->output_bytes == 2 ? 0 : -128;
+    a->output_multiplier = 1 << 30; /* 2^-24 to 2^-8, or to 2^-15 */
+    a->output_shift = a->output_bytes == 2 ? -8 : -15;
+    a->multiplier = between(m, 1 << 30, 0x7fffffff);
+    a->shift = a->input_bytes == 2 ? between(m, 9, 16) : between(m, 17, 24);
+    a->diff_min = -(int32_t)(((int64_t)31 << 26) >> a->shift);
+    if (chance(m, 40))
+        call_in(call, &a->mask, tensor(m, "mask", DT_BOOL, a->mask_rows * a->row_size));
+    else
+        call_absent(call, &a->mask);
+    WIDE_TENSORS(m, call, a, a->rows * a->row_size, a->rows * a->row_size);
+}
