@@ -1,18 +1,17 @@
 /* exp and 1/(1+x) in fixed point, as gemmlowp describes them: what softmax is made of. A number
- * "Qm.n" has m integer bits and n fraction bits beside its sign. */
+ * "Qm.n" has m integer bits and n fraction bits beside its sign. Products are rounded half up
+ * (ctn_mul_high), and are never of INT32_MIN by itself. */
 #ifndef CTN_EXP_H
 #define CTN_EXP_H
 
 #include "fix.h"
 
-/* a * b / 2^31, rounded half up. Saturates for INT32_MIN squared. */
-static inline int32_t ctn_mul_q31(int32_t a, int32_t b) {
-    if (a == INT32_MIN && b == INT32_MIN)
-        return INT32_MAX;
-    int64_t product = (int64_t)a * b;
-    int64_t nudge = product >= 0 ? (int64_t)1 << 30 : 1 - ((int64_t)1 << 30);
-    return (int32_t)((product + nudge) / ((int64_t)1 << 31));
-}
+/* Long, and called from several loops of a kernel. */
+#ifdef __GNUC__
+#define CTN_OUT_OF_LINE __attribute__((noinline))
+#else
+#define CTN_OUT_OF_LINE
+#endif
 
 /* a * 2^exponent, saturated. */
 static inline int32_t ctn_shift_saturated(int32_t a, int exponent) {
@@ -30,15 +29,15 @@ static inline int32_t ctn_exp_negative(int32_t x) {
         return INT32_MAX;
     int32_t rest = (x & (quarter - 1)) - quarter; /* -1/4 <= rest < 0, Q5.26 */
     int32_t t = (int32_t)((uint32_t)rest << 5) + (1 << 28);
-    int32_t t2 = ctn_mul_q31(t, t);
-    int32_t t3 = ctn_mul_q31(t2, t);
-    int32_t t4 = ctn_mul_q31(t2, t2);
-    int32_t high = ctn_mul_q31(ctn_div_pow2(t4, 2) + t3, third) + t2;
-    int32_t result = exp_minus_eighth + ctn_mul_q31(exp_minus_eighth, t + ctn_div_pow2(high, 1));
+    int32_t t2 = ctn_mul_high(t, t);
+    int32_t t3 = ctn_mul_high(t2, t);
+    int32_t t4 = ctn_mul_high(t2, t2);
+    int32_t high = ctn_mul_high(ctn_div_pow2(t4, 2) + t3, third) + t2;
+    int32_t result = exp_minus_eighth + ctn_mul_high(exp_minus_eighth, t + ctn_div_pow2(high, 1));
     int32_t quarters = (rest - x) >> 24;
     for (int k = 0; k < 7; k++)
         if (quarters >> k & 1)
-            result = ctn_mul_q31(result, factor[k]);
+            result = ctn_mul_high(result, factor[k]);
     return result;
 }
 
@@ -48,10 +47,10 @@ static inline int32_t ctn_reciprocal_one_plus(int32_t x) {
     const int32_t start = 1515870810, slope = -1010580540, one = 1 << 29;
     int64_t sum = (int64_t)x + INT32_MAX;
     int32_t half = (int32_t)((sum + (sum >= 0 ? 1 : -1)) / 2);
-    int32_t r = start + ctn_mul_q31(half, slope);
+    int32_t r = start + ctn_mul_high(half, slope);
     for (int step = 0; step < 3; step++) {
-        int32_t error = one - ctn_mul_q31(half, r);
-        r += ctn_shift_saturated(ctn_mul_q31(r, error), 2);
+        int32_t error = one - ctn_mul_high(half, r);
+        r += ctn_shift_saturated(ctn_mul_high(r, error), 2);
     }
     return ctn_shift_saturated(r, 1);
 }

@@ -6,7 +6,7 @@
 enum { SUM_BITS = 12, STEP_BITS = 8 };
 
 static int32_t exp_of(const CtnLogSoftmaxS8Args *a, int32_t diff) {
-    return ctn_exp_negative(ctn_mul_q31(diff * (int32_t)(1 << a->shift), a->multiplier));
+    return ctn_exp_negative(ctn_mul_high(diff * (int32_t)(1 << a->shift), a->multiplier));
 }
 
 /* ln(v / 2^19) in Q5.26 for 2^19 <= v < 2^31: the binary logarithm bit by bit, since squaring the
@@ -22,7 +22,7 @@ static int32_t logarithm(uint32_t v) {
         mantissa = (uint32_t)(square >> (carry ? 32 : 31));
         log2 = log2 * 2 + carry;
     }
-    return ctn_mul_q31(log2, ln2);
+    return ctn_mul_high(log2, ln2);
 }
 
 static void log_softmax_row(const CtnLogSoftmaxS8Args *a, const int8_t *input, int8_t *output) {

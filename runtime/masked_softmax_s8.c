@@ -11,7 +11,7 @@ static int counts(const CtnMaskedSoftmaxS8Args *a, const uint8_t *mask, int32_t 
 }
 
 static int32_t exp_of(const CtnMaskedSoftmaxS8Args *a, int32_t diff) {
-    return ctn_exp_negative(ctn_mul_q31(diff * (int32_t)(1 << a->shift), a->multiplier));
+    return ctn_exp_negative(ctn_mul_high(diff * (int32_t)(1 << a->shift), a->multiplier));
 }
 
 static void softmax_row(const CtnMaskedSoftmaxS8Args *a, const int8_t *input, const uint8_t *mask,
@@ -32,7 +32,7 @@ static void softmax_row(const CtnMaskedSoftmaxS8Args *a, const int8_t *input, co
     for (int32_t i = 0; i < a->row_size; i++) {
         int32_t p = 0, diff = input[i] - max;
         if (counts(a, mask, i) && diff >= a->diff_min)
-            p = ctn_div_pow2(ctn_mul_q31(scale, exp_of(a, diff)), bits);
+            p = ctn_div_pow2(ctn_mul_high(scale, exp_of(a, diff)), bits);
         int32_t q = ctn_requantize(p, a->output_multiplier, a->output_shift);
         output[i] = (int8_t)ctn_clamp(q + a->output_zero_point, -128, 127);
     }

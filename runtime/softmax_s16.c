@@ -10,8 +10,8 @@ static int counts(const CtnSoftmaxS16Args *a, const uint8_t *mask, int32_t i) {
     return !mask || (mask[i] != 0) != (a->mask_hides != 0);
 }
 
-static int32_t exp_of(const CtnSoftmaxS16Args *a, int32_t diff) {
-    return ctn_exp_negative(ctn_mul_q31(diff * (int32_t)(1 << a->shift), a->multiplier));
+CTN_OUT_OF_LINE static int32_t exp_of(const CtnSoftmaxS16Args *a, int32_t diff) {
+    return ctn_exp_negative(ctn_mul_high(diff * (int32_t)(1 << a->shift), a->multiplier));
 }
 
 static void softmax_row(const CtnSoftmaxS16Args *a, const void *input, const uint8_t *mask,
@@ -35,7 +35,7 @@ static void softmax_row(const CtnSoftmaxS16Args *a, const void *input, const uin
     for (int32_t i = 0; i < a->row_size; i++) {
         int32_t p = 0, diff = ctn_load_wide(input, a->input_bytes, start + i) - max;
         if (counts(a, mask, i) && diff >= a->diff_min)
-            p = ctn_div_pow2(ctn_mul_q31(scale, exp_of(a, diff)), bits);
+            p = ctn_div_pow2(ctn_mul_high(scale, exp_of(a, diff)), bits);
         int32_t q = ctn_requantize(p, a->output_multiplier, a->output_shift);
         q = a->output_bytes == 2 ? ctn_clamp(q, -32767, 32767)
                                  : ctn_clamp(q + a->output_zero_point, -128, 127);

@@ -8,7 +8,7 @@
 enum { SUM_BITS = 12 };
 
 static int32_t exp_of(const CtnSoftmaxS8Args *a, int32_t diff) {
-    return ctn_exp_negative(ctn_mul_q31(diff * (int32_t)(1 << a->shift), a->multiplier));
+    return ctn_exp_negative(ctn_mul_high(diff * (int32_t)(1 << a->shift), a->multiplier));
 }
 
 static void softmax_row(const CtnSoftmaxS8Args *a, const int8_t *input, int8_t *output) {
@@ -26,7 +26,7 @@ static void softmax_row(const CtnSoftmaxS8Args *a, const int8_t *input, int8_t *
     for (int32_t i = 0; i < a->row_size; i++) {
         int32_t q = -128, diff = input[i] - max;
         if (diff >= a->diff_min && bits <= 31) /* beyond: less than half a step */
-            q += ctn_div_pow2(ctn_mul_q31(scale, exp_of(a, diff)), bits);
+            q += ctn_div_pow2(ctn_mul_high(scale, exp_of(a, diff)), bits);
         output[i] = (int8_t)ctn_clamp(q, -128, 127);
     }
 }

@@ -23,7 +23,7 @@ static void exponentials(const Node *n, int32_t entry[256]) {
         entry[i] =
             i - 255 < least
                 ? 0
-                : ctn_exp_negative(ctn_mul_q31((i - 255) * (int32_t)(1 << shift), multiplier));
+                : ctn_exp_negative(ctn_mul_high((i - 255) * (int32_t)(1 << shift), multiplier));
 }
 
 /* One of the four digits, -128..127, of the exponentials less 2^30: the one worth 256^place, times
