@@ -21,10 +21,22 @@ static int32_t divisor_of(const CtnAvgPool2dS16Args *a, int32_t y0, int32_t x0, 
     return height * width;
 }
 
-/* sum * 2^16 / divisor, rounded half away from zero; |sum| < 2^31. */
-static int64_t mean_of(int64_t sum, int32_t divisor) {
-    int64_t half = divisor / 2, wide = sum * 65536;
-    return (wide < 0 ? wide - half : wide + half) / divisor;
+/* sum * 2^16 / divisor, rounded half away from zero; |sum| < 2^31, divisor > 0. Behind the point
+ * bit by bit: a division of 64 bits would be a large function of the compiler's library. */
+static int64_t mean_of(int32_t sum, int32_t divisor) {
+    enum { FRACTION = 16 };
+    uint32_t size = sum < 0 ? -(uint32_t)sum : (uint32_t)sum, by = (uint32_t)divisor;
+    uint32_t rest = size % by, fraction = 0;
+    for (int bit = 0; bit < FRACTION; bit++) {
+        rest <<= 1; /* below 2^32, for it was below the divisor */
+        fraction <<= 1;
+        if (rest >= by) {
+            rest -= by;
+            fraction++;
+        }
+    }
+    int64_t mean = ((int64_t)(size / by) << FRACTION) + fraction + (2 * rest >= by);
+    return sum < 0 ? -mean : mean;
 }
 
 /* count values a step apart. */

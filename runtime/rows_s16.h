@@ -39,7 +39,9 @@ static inline void ctn_rows_put(const CtnRows *r, int32_t at, int32_t q) {
     ctn_store_wide(r->output, r->output_bytes, at, ctn_clamp(q + r->zero_point, r->min, r->max));
 }
 
-static inline void ctn_rows_store_wide(const CtnRows *r, int32_t at, int32_t channel, int64_t sum) {
+/* Out of line: it is long, and called from loops that a compiler unrolls. */
+__attribute__((noinline, unused)) static void ctn_rows_store_wide(const CtnRows *r, int32_t at,
+                                                                  int32_t channel, int64_t sum) {
     ctn_rows_put(
         r, at + channel,
         ctn_requantize_wide(sum + r->bias[channel], r->multiplier[channel], r->shift[channel]));
@@ -121,7 +123,9 @@ static inline void ctn_rows_two(const CtnRows *r, const int16_t *x0, const int16
 static inline void ctn_rows_one_wide(const CtnRows *r, const int16_t *x, int32_t at) {
     for (int32_t c = 0; c < r->channels; c += CTN_ROWS_CHANNELS) {
         const int8_t *w = r->weights + c * r->depth;
-        int64_t sum[CTN_ROWS_CHANNELS] = {0};
+        int64_t sum[CTN_ROWS_CHANNELS];
+        for (int i = 0; i < CTN_ROWS_CHANNELS; i++)
+            sum[i] = 0;
         for (int32_t k = 0; k < r->depth; k += CTN_ROWS_PART) {
             int32_t part[CTN_ROWS_CHANNELS];
             dot_1x4(x + k, w + k, r->depth, ctn_rows_least(r->depth - k, CTN_ROWS_PART), part);

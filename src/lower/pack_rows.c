@@ -63,6 +63,10 @@ static void set_constants(C *c, Call *call, const Layer *l, uint32_t *weights, c
 
 /* ---- linear layers ------------------------------------------------------------------------- */
 
+bool linear_of_rows(const Call *call) {
+    return ((const CtnLinearS16Args *)call->args)->rows > 0;
+}
+
 static void pack_linear(C *c, Call *call, bool swapped) {
     CtnLinearS16Args *a = call->args;
     Layer l = {call_data(call, &a->weights),
@@ -77,17 +81,23 @@ static void pack_linear(C *c, Call *call, bool swapped) {
     set_constants(c, call, &l, &a->weights, fill_up(c, &l, swapped),
                   filled_channels(a->columns, 1) * depth, &a->bias);
     if (a->input_bytes != 2 || depth != a->depth)
-        call_scratch(call, &a->scratch, (a->rows > 1 ? 4 : 2) * depth, 4);
+        call_scratch(call, &a->scratch, 2 * depth, 4);
+}
+
+static void pack_linear_or_conv2d(C *c, Graph *g, Call *call, bool swapped) {
+    const CtnLinearS16Args *a = call->args;
+    if (a->rows > 1)
+        linear_becomes_conv2d(c, g, call, CTN_KERNEL_conv2d_s16);
+    else
+        pack_linear(c, call, swapped);
 }
 
 void pack_linear_by_rows(C *c, Graph *g, Call *call) {
-    (void)g;
-    pack_linear(c, call, false);
+    pack_linear_or_conv2d(c, g, call, false);
 }
 
 void pack_linear_by_rows_dsp(C *c, Graph *g, Call *call) {
-    (void)g;
-    pack_linear(c, call, true);
+    pack_linear_or_conv2d(c, g, call, true);
 }
 
 /* ---- convolutions -------------------------------------------------------------------------- */
