@@ -25,6 +25,8 @@ extern const int layer_count;
 int layer_find(const char *name); /* -1 */
 /* The layer in the best variant of an ISA level (NULL: plain C), with random numbers. */
 Placed *layer_place(C *c, const Layer *layer, const char *isa);
+/* In this variant; NULL if it does not accept the layer. */
+Placed *layer_place_as(C *c, const Layer *layer, const Variant *v);
 
 typedef struct {
     const char *name;

@@ -42,9 +42,21 @@ static void add_call(Costs *k, BoardCall call) {
     k->call[k->call_count++] = call;
 }
 
-static void add_layer(Costs *k, const Layer *layer, const char *isa) {
-    const Placed *p = layer_place(k->c, layer, isa);
+static void add_placed(Costs *k, const Placed *p) {
     add_call(k, (BoardCall){p->call, p->arena, p->weights, p->arena_bytes, p->weights_bytes});
+}
+
+/* Once with the level's best variant, and with its small ones. */
+static void add_layer(Costs *k, const Layer *layer, const char *isa) {
+    add_placed(k, layer_place(k->c, layer, isa));
+    for (int v = 0; v < variant_table_count; v++) {
+        const Variant *small = &variant_table[v];
+        if (!small->small || level_of(small->isa) != level_of(isa))
+            continue;
+        const Placed *p = layer_place_as(k->c, layer, small);
+        if (p)
+            add_placed(k, p);
+    }
 }
 
 /* The layer, and a few rows of it: what a strip's step has. */

@@ -654,15 +654,31 @@ static void fill_images(Maker *m, Placed *p) {
     }
 }
 
-Placed *layer_place(C *c, const Layer *layer, const char *isa) {
+static Maker maker_of(C *c, const Layer *layer) {
     Maker m = {.c = c, .g = graph_new(c, "bench"), .layer = layer, .state = 0x9e3779b97f4a7c15ULL};
-    Placed *p = NEW(c, Placed);
-    p->call = m.call = call_new(c, m.g, NULL, layer->kernel);
+    m.call = call_new(c, m.g, NULL, layer->kernel);
     make(&m);
-    p->macs = m.macs;
-    variant_settle(p->call, isa);
-    p->call->variant->pack(c, m.g, p->call);
+    return m;
+}
+
+static Placed *pack_and_place(Maker *m) {
+    Placed *p = NEW(m->c, Placed);
+    p->call = m->call;
+    p->macs = m->macs;
+    p->call->variant->pack(m->c, m->g, p->call);
     place(p);
-    fill_images(&m, p);
+    fill_images(m, p);
     return p;
+}
+
+Placed *layer_place(C *c, const Layer *layer, const char *isa) {
+    Maker m = maker_of(c, layer);
+    variant_settle(m.call, isa);
+    return pack_and_place(&m);
+}
+
+Placed *layer_place_as(C *c, const Layer *layer, const Variant *v) {
+    Maker m = maker_of(c, layer);
+    m.call->variant = v;
+    return layer->kernel == v->kernel && v->accepts(m.call) ? pack_and_place(&m) : NULL;
 }

@@ -849,8 +849,8 @@ typedef enum {
     KERNEL(depthwise_conv2d_s8w4, DepthwiseConv2dS8W4, CTN_DEPTHWISE_CONV2D_S8W4_FIELDS)           \
     KERNEL(linear_s8w4, LinearS8W4, CTN_LINEAR_S8W4_FIELDS)
 
-/* VARIANT(kernel, Struct, isa, accepts, pack): a faster body for one ISA level, bit for bit equal
- * to the plain one, in runtime/<kernel>_<isa>.c. `accepts` and `pack` name host functions of
+/* VARIANT(kernel, Struct, isa, accepts, pack): a faster body for one ISA level (`<isa>_small`: also
+ * one that is short), bit for bit equal to the plain one, in runtime/<kernel>_<isa>.c. `accepts` and `pack` name host functions of
  * src/lower (any_call and keep_constants: none needed); the chip's build never sees them. */
 #define CTN_VARIANTS_OF_BYTES(VARIANT)                                                           \
     VARIANT(conv2d_s8, Conv2dS8, v6m, conv2d_dots, pack_conv2d_bytes)                              \
@@ -899,16 +899,22 @@ typedef enum {
     VARIANT(table_s8, TableS8, v6m, table_of_bytes, pack_table_of_bytes)                            \
     VARIANT(table_s8, TableS8, mve, table_of_bytes, pack_table_of_bytes)
 
+/* Slower than the others of their level, but small: for models that are compiled for size. */
+#define CTN_VARIANTS_OF_SMALL_CODE(VARIANT)                                                        \
+    VARIANT(conv2d_s8, Conv2dS8, dsp_small, conv2d_accepts_dsp, conv2d_pack_dsp_small)             \
+    VARIANT(depthwise_conv2d_s8, DepthwiseConv2dS8, dsp_small, depthwise_accepts_dsp_small,        \
+            depthwise_pack_dsp_small)
+
 /* The same of other widths. */
 #define CTN_VARIANTS_OF_WIDTHS(VARIANT)                                                            \
     VARIANT(conv2d_s16, Conv2dS16, v6m, conv2d_by_rows, pack_conv2d_by_rows)                       \
     VARIANT(conv2d_s16, Conv2dS16, v7m, conv2d_by_rows, pack_conv2d_by_rows)                       \
     VARIANT(conv2d_s16, Conv2dS16, dsp, conv2d_by_rows, pack_conv2d_by_rows_dsp)                   \
     VARIANT(conv2d_s16, Conv2dS16, mve, conv2d_by_rows, pack_conv2d_by_rows)                       \
-    VARIANT(linear_s16, LinearS16, v6m, any_call, pack_linear_by_rows)                             \
-    VARIANT(linear_s16, LinearS16, v7m, any_call, pack_linear_by_rows)                             \
-    VARIANT(linear_s16, LinearS16, dsp, any_call, pack_linear_by_rows_dsp)                         \
-    VARIANT(linear_s16, LinearS16, mve, any_call, pack_linear_by_rows)                             \
+    VARIANT(linear_s16, LinearS16, v6m, linear_of_rows, pack_linear_by_rows)                             \
+    VARIANT(linear_s16, LinearS16, v7m, linear_of_rows, pack_linear_by_rows)                             \
+    VARIANT(linear_s16, LinearS16, dsp, linear_of_rows, pack_linear_by_rows_dsp)                         \
+    VARIANT(linear_s16, LinearS16, mve, linear_of_rows, pack_linear_by_rows)                             \
     VARIANT(add_s16, AddS16, v7m, add_of_halves, keep_constants)                                   \
     VARIANT(add_s16, AddS16, mve, add_of_halves, keep_constants)                                   \
     VARIANT(mul_s16, MulS16, v7m, mul_of_halves, keep_constants)                                   \
@@ -923,7 +929,10 @@ typedef enum {
     VARIANT(conv2d_s8w4, Conv2dS8W4, mve, conv2d_int4_pairs, pack_conv2d_int4_pairs)               \
     VARIANT(linear_s8w4, LinearS8W4, mve, linear_int4_rows, pack_linear_int4_rows)
 
-#define CTN_VARIANTS(VARIANT) CTN_VARIANTS_OF_BYTES(VARIANT) CTN_VARIANTS_OF_WIDTHS(VARIANT)
+#define CTN_VARIANTS(VARIANT)                                                                      \
+    CTN_VARIANTS_OF_BYTES(VARIANT)                                                                 \
+    CTN_VARIANTS_OF_SMALL_CODE(VARIANT)                                                            \
+    CTN_VARIANTS_OF_WIDTHS(VARIANT)
 
 #define CTN_FIELD_REF(name) CtnRef name;
 #define CTN_FIELD_INT(name) int32_t name;

@@ -56,11 +56,6 @@ static void line_of_pixels(const Line *line);
 static void line_of_pairs(const Line *line);
 /* push_line for three slots. */
 static void push_line_3(uint32_t *column, const int8_t *from, int32_t count, int32_t step);
-/* Three lines at once into columns of three slots: place is where they begin. */
-static void fill_lines_3(uint32_t *column, const int8_t *const place[3], int32_t count,
-                         int32_t step);
-/* The block of four channels from their stream: `taps` words of weights, in units of three. */
-static void block_fill_3(uint32_t *block, const uint32_t *stream, int32_t taps, int32_t zero);
 
 /* ---- columns ------------------------------------------------------------------------------- */
 
@@ -110,22 +105,6 @@ __attribute__((noinline)) static void push(const Source *s, int32_t y) {
         push_line(column, from, count, s->step, s->slots);
 }
 
-/* The lines under the kernel for the first line of outputs. */
-__attribute__((noinline)) static void first_lines(const Source *s, int32_t y) {
-    const CtnDepthwiseConv2dS8Args *a = s->a;
-    int32_t down = a->dilation_h * a->in_w * a->in_c;
-    if (s->slots == 3 && y >= 0 && y + 2 * a->dilation_h < a->in_h &&
-        s->offset[CHANNELS - 1] == CHANNELS - 1) {
-        const int8_t *from = s->image + (y * a->in_w + s->x) * a->in_c;
-        const int8_t *const place[3] = {from, from + down, from + 2 * down};
-        fill_lines_3(s->columns + s->inside.first * 2 * s->slots, place,
-                     s->inside.end - s->inside.first, s->step);
-        return;
-    }
-    for (int32_t i = a->kernel_h; i > 0; i--, y += a->dilation_h)
-        push(s, y);
-}
-
 __attribute__((noinline)) static void pad_columns(const Source *s) {
     uint32_t pair = (uint32_t)(2 * (s->a->input_zero_point + 128)) * 0x00010001u;
     uint32_t *column = s->columns;
@@ -135,8 +114,9 @@ __attribute__((noinline)) static void pad_columns(const Source *s) {
 
 /* ---- four channels ------------------------------------------------------------------------- */
 
-__attribute__((noinline)) static void block_fill_any(uint32_t *block, const uint32_t *stream,
-                                                     int32_t taps, int32_t zero) {
+/* The block of four channels from their stream: `taps` words of weights. */
+__attribute__((noinline)) static void fill_block(uint32_t *block, const uint32_t *stream,
+                                                 int32_t taps, int32_t zero) {
     const uint32_t *multiplier = stream + CHANNELS, *w = stream + STREAM_WORDS;
     uint32_t shifts = stream[2 * CHANNELS];
     for (int c = 0; c < CHANNELS; c++)
@@ -175,7 +155,8 @@ __attribute__((noinline)) static void run_channels(const Source *s, Line *line, 
     const CtnDepthwiseConv2dS8Args *a = s->a;
     int32_t fresh = a->stride_h < a->kernel_h ? a->stride_h : a->kernel_h; /* lines to push */
     int32_t next = y + a->kernel_h * a->dilation_h;
-    first_lines(s, y);
+    for (int32_t i = a->kernel_h; i > 0; i--)
+        push(s, next - i * a->dilation_h);
     for (;;) {
         line->columns = s->columns;
         line->output = output;
@@ -208,8 +189,6 @@ static void run_lane(Source *s, Line *line, const int8_t *image, int8_t *output,
     int32_t lines = (a->out_h - row - 1) / a->dilation_h + 1;
     int32_t count = (a->out_w - column - 1) / a->dilation_w + 1;
     int32_t taps = a->kernel_h * a->kernel_w;
-    void (*fill)(uint32_t *, const uint32_t *, int32_t, int32_t) =
-        taps % 3 == 0 ? block_fill_3 : block_fill_any;
     uint32_t *block = s->columns - BLOCK_WORDS - 2 * taps;
     s->positions = (count - 1) * a->stride_w + a->kernel_w;
     s->inside = ctn_span(column - a->pad_left, a->dilation_w, s->positions, a->in_w);
@@ -218,7 +197,7 @@ static void run_lane(Source *s, Line *line, const int8_t *image, int8_t *output,
     output += (row * a->out_w + column) * a->out_c;
     for (int32_t c = 0; c < a->out_c; c += CHANNELS, stream += STREAM_WORDS + taps) {
         int32_t first = c > a->out_c - CHANNELS ? a->out_c - CHANNELS : c;
-        fill(block, stream, taps, 2 * a->output_zero_point + 1);
+        fill_block(block, stream, taps, 2 * a->output_zero_point + 1);
         choose_channels(s, image, first);
         run_channels(s, line, output + first, row * a->stride_h - a->pad_top, lines, count);
     }
@@ -291,15 +270,6 @@ static void push_line_3(uint32_t *column, const int8_t *from, int32_t count, int
     push_line(column, from, count, step, 3);
 }
 
-static void fill_lines_3(uint32_t *column, const int8_t *const place[3], int32_t count,
-                         int32_t step) {
-    for (int i = 0; i < 3; i++)
-        push_line(column, place[i], count, step, 3);
-}
-
-static void block_fill_3(uint32_t *block, const uint32_t *stream, int32_t taps, int32_t zero) {
-    block_fill_any(block, stream, taps, zero);
-}
 #else
 #define ARGUMENT __attribute__((unused)) /* used by the assembly, in its register */
 
@@ -332,65 +302,6 @@ __attribute__((naked, noinline)) static void push_line_3(ARGUMENT uint32_t *colu
             "bx lr\n");
 }
 
-/* One line's four bytes at `from` into two words. */
-#define LINE(from, even, odd)                                                                      \
-    "ldr " even ", [" from "]\n"                                                                   \
-    "add " from ", " from ", r5\n"                                                                 \
-    "eor " even ", " even ", lr\n"                                                                 \
-    "and " odd ", r12, " even ", lsr #7\n"                                                         \
-    "and " even ", r12, " even ", lsl #1\n"
-
-/* r0 column, r1, r3, r4 the lines, r2 positions, r5 step, r12 mask, lr the sign bits. */
-__attribute__((naked, noinline)) static void fill_lines_3(ARGUMENT uint32_t *column,
-                                                          ARGUMENT const int8_t *const place[3],
-                                                          ARGUMENT int32_t count,
-                                                          ARGUMENT int32_t step) {
-    __asm__("push {r4-r11, lr}\n"
-            "mov r5, r3\n"
-            "ldm r1, {r1, r3, r4}\n"
-            "mov lr, #0x80808080\n"
-            "movw r12, #0x01fe\n"
-            "movt r12, #0x01fe\n"
-            "cbz r2, 2f\n"
-            "1:\n" LINE("r1", "r6", "r7") LINE("r3", "r8", "r9")
-                LINE("r4", "r10", "r11") "stm r0!, {r6-r11}\n"
-                                         "subs r2, #1\n"
-                                         "bne 1b\n"
-                                         "2: pop {r4-r11, pc}\n");
-}
-
-#define FACTOR(multiplier)                                                                         \
-    "uxtb r9, r8\n"                                                                                \
-    "str " multiplier ", [r0], #4\n"                                                               \
-    "lsl lr, r3, r9\n"                                                                             \
-    "strd lr, r9, [r0], #8\n"                                                                      \
-    "lsr r8, r8, #8\n"
-
-/* r0 block, r1 stream, r2 taps, r3 zero; r4-r7 multipliers, r8 shifts. */
-__attribute__((naked, noinline)) static void block_fill_3(ARGUMENT uint32_t *block,
-                                                          ARGUMENT const uint32_t *stream,
-                                                          ARGUMENT int32_t taps,
-                                                          ARGUMENT int32_t zero) {
-    __asm__("push {r4-r11, lr}\n"
-            "ldm r1!, {r4-r7}\n"
-            "stm r0!, {r4-r7}\n"
-            "ldm r1!, {r4-r8}\n"
-            "push {r4}\n"
-            "1: ldm r1!, {r4, r10, r12}\n"
-            "sxtb16 r9, r4\n"
-            "sxtb16 r4, r4, ror #8\n"
-            "strd r9, r4, [r0], #8\n"
-            "sxtb16 r9, r10\n"
-            "sxtb16 r10, r10, ror #8\n"
-            "strd r9, r10, [r0], #8\n"
-            "sxtb16 r9, r12\n"
-            "sxtb16 r12, r12, ror #8\n"
-            "strd r9, r12, [r0], #8\n"
-            "subs r2, #3\n"
-            "bne 1b\n"
-            "pop {r4}\n" FACTOR("r4") FACTOR("r5") FACTOR("r6") FACTOR("r7") "pop {r4-r11, pc}\n");
-}
-
 /* Where the assembly keeps its Line. */
 #define ENTRY "[sp, #0]"
 #define LOOPS "[sp, #4]"
@@ -406,20 +317,23 @@ __attribute__((naked, noinline)) static void block_fill_3(ARGUMENT uint32_t *blo
 /* clang-format off */
 #define SIGN(result, sum) "add " result ", " result ", " sum ", asr #31\n"
 #define NO_SIGN(result, sum) ""
+#define SATURATE(result, table) "ssat " result ", #8, " result ", asr #1\n"
+/* To 10 bits, or to 8 where the flags say equal. */
 #define LOOK_UP(result, table)                                                                     \
+    "ssat " result ", #10, " result ", asr #1\n"                                                   \
     "ldr " table ", " TABLE "\n"                                                                   \
+    "it eq\n"                                                                                      \
+    "ssateq " result ", #8, " result "\n"                                                          \
     "ldrb " result ", [" table ", " result "]\n"
-#define NO_TABLE(result, table) ""
 #define MULTIPLY(sum0, sum1, sum2, sum3, x0, x1, w0, w1)                                           \
     "smlabb " sum0 ", " x0 ", " w0 ", " sum0 "\n"                                                  \
     "smlatt " sum2 ", " x0 ", " w0 ", " sum2 "\n"                                                  \
     "smlabb " sum1 ", " x1 ", " w1 ", " sum1 "\n"                                                  \
     "smlatt " sum3 ", " x1 ", " w1 ", " sum3 "\n"
-#define REQUANTIZE(result, sum, multiplier, c, shift, sign, bits)                                  \
+#define REQUANTIZE(result, sum, multiplier, c, shift, sign)                                        \
     "smmlar " result ", " sum ", " multiplier ", " c "\n"                                          \
     sign(result, sum)                                                                              \
-    "asr " result ", " result ", " shift "\n"                                                      \
-    "ssat " result ", #" bits ", " result ", asr #1\n"
+    "asr " result ", " result ", " shift "\n"
 
 /* The Line onto the stack, with addresses of code for entry and store. */
 #define ENTER                                                                                      \
@@ -436,9 +350,11 @@ __attribute__((naked, noinline)) static void block_fill_3(ARGUMENT uint32_t *blo
     "pop {r4-r11, pc}\n"
 /* In the order of the stores' names; `relu` is the label of the second. */
 #define STORES(store, relu)                                                                        \
-    "3:\n" store(SIGN, "8", NO_TABLE)                                                              \
-    "5:\n" store(SIGN, "8", LOOK_UP)                                                               \
-    "6:\n" store(SIGN, "10", LOOK_UP)                                                              \
+    "3:\n" store(SIGN, SATURATE)                                                                   \
+    "5: cmp r0, r0\n"                                                                              \
+    "b 8f\n"                                                                                       \
+    "6: cmp sp, #0\n"                                                                              \
+    "8:\n" store(SIGN, LOOK_UP)                                                                    \
     ".balign 4\n"                                                                                  \
     "7: .word 3b - 7b + 1, " relu " - 7b + 1, 5b - 7b + 1, 6b - 7b + 1\n"
 
@@ -449,16 +365,16 @@ __attribute__((naked, noinline)) static void block_fill_3(ARGUMENT uint32_t *blo
     "ldrd r4, r5, [r8], #8\n"                                                                      \
     "ldrd r6, r7, [r9], #8\n"                                                                      \
     MULTIPLY("r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7")
-#define PIXEL_RESULT(sum, place, sign, bits, map)                                                  \
+#define PIXEL_RESULT(sum, place, sign, finish)                                                  \
     "ldm r9!, {r5-r7}\n"                                                                           \
-    REQUANTIZE("r4", sum, "r5", "r6", "r7", sign, bits)                                            \
-    map("r4", "r12")                                                                               \
+    REQUANTIZE("r4", sum, "r5", "r6", "r7", sign)                                            \
+    finish("r4", "r12")                                                                            \
     "strb r4, [r11, #" place "]\n"
-#define PIXEL_STORE(sign, bits, map)                                                               \
-    PIXEL_RESULT("r0", "0", sign, bits, map)                                                       \
-    PIXEL_RESULT("r1", "1", sign, bits, map)                                                       \
-    PIXEL_RESULT("r2", "2", sign, bits, map)                                                       \
-    PIXEL_RESULT("r3", "3", sign, bits, map)                                                       \
+#define PIXEL_STORE(sign, finish)                                                               \
+    PIXEL_RESULT("r0", "0", sign, finish)                                                       \
+    PIXEL_RESULT("r1", "1", sign, finish)                                                       \
+    PIXEL_RESULT("r2", "2", sign, finish)                                                       \
+    PIXEL_RESULT("r3", "3", sign, finish)                                                       \
     "ldr r4, " OUTPUT_STEP "\n"                                                                    \
     "ldr r5, " OUTPUT_END "\n"                                                                     \
     "add r11, r11, r4\n"                                                                           \
@@ -501,18 +417,18 @@ __attribute__((naked, noinline)) static void line_of_pixels(ARGUMENT const Line 
     VALUES("1", slot) SECOND WEIGHTS("1", slot) FIRST                                              \
     VALUES("2", slot) SECOND WEIGHTS("2", slot) FIRST                                              \
     VALUES("3", slot) SECOND
-#define PAIR_RESULT(sum0, sum1, place, sign, bits, map)                                            \
+#define PAIR_RESULT(sum0, sum1, place, sign, finish)                                            \
     "ldm r8!, {r9-r11}\n"                                                                          \
-    REQUANTIZE("r12", sum0, "r9", "r10", "r11", sign, bits)                                        \
-    map("r12", sum0)                                                                               \
+    REQUANTIZE("r12", sum0, "r9", "r10", "r11", sign)                                        \
+    finish("r12", sum0)                                                                            \
     "strb r12, [lr, #" place "]\n"                                                                 \
-    REQUANTIZE(sum0, sum1, "r9", "r10", "r11", sign, bits)                                         \
-    map(sum0, sum1)
-#define PAIR_STORE(sign, bits, map)                                                                \
-    PAIR_RESULT("r0", "r4", "0", sign, bits, map)                                                  \
-    PAIR_RESULT("r1", "r5", "1", sign, bits, map)                                                  \
-    PAIR_RESULT("r2", "r6", "2", sign, bits, map)                                                  \
-    PAIR_RESULT("r3", "r7", "3", sign, bits, map)                                                  \
+    REQUANTIZE(sum0, sum1, "r9", "r10", "r11", sign)                                         \
+    finish(sum0, sum1)
+#define PAIR_STORE(sign, finish)                                                                \
+    PAIR_RESULT("r0", "r4", "0", sign, finish)                                                  \
+    PAIR_RESULT("r1", "r5", "1", sign, finish)                                                  \
+    PAIR_RESULT("r2", "r6", "2", sign, finish)                                                  \
+    PAIR_RESULT("r3", "r7", "3", sign, finish)                                                  \
     "ldr r8, " OUTPUT_STEP "\n"                                                                    \
     "ldr r9, " OUTPUT_END "\n"                                                                     \
     "add lr, lr, r8\n"                                                                             \
@@ -540,7 +456,7 @@ __attribute__((naked, noinline)) static void line_of_pairs(ARGUMENT const Line *
             "add r8, r12, #16 + 72\n"
             "ldr lr, " OUTPUT "\n"
             "ldr pc, " STORE "\n"
-            "4:\n" PAIR_STORE(NO_SIGN, "8", NO_TABLE)
+            "4:\n" PAIR_STORE(NO_SIGN, SATURATE)
             STORES(PAIR_STORE, "4b"));
 }
 /* clang-format on */

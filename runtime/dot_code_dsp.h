@@ -6,19 +6,6 @@
 #include "dot_dsp.h"
 #include "dsp.h"
 
-/* The store of one result, of a doubled sum. */
-static inline int8_t ctn_dot_store(const CtnDotDsp *dot, int32_t sum, int32_t multiplier,
-                                   uint32_t shift) {
-    int32_t rounding = (int32_t)((uint32_t)dot->zero << shift);
-    int32_t q = ctn_smmlar(sum, multiplier, rounding);
-    if (dot->store != CTN_STORE_S8_RELU)
-        q += sum >> 31;
-    q = q >> shift >> 1;
-    int32_t limit = dot->store == CTN_STORE_TABLE_10 ? 512 : 128;
-    q = q < -limit ? -limit : q >= limit ? limit - 1 : q;
-    return dot->table ? dot->table[q] : (int8_t)q;
-}
-
 #ifndef CTN_EMULATE
 
 #define CTN_ARGUMENT __attribute__((unused)) /* used by the assembly, in its register */
@@ -46,20 +33,25 @@ static inline int8_t ctn_dot_store(const CtnDotDsp *dot, int32_t sum, int32_t mu
  * The rows backwards: with a stride of 0 the first row's result stays. */
 #define SIGN(sum) "add r7, r7, " sum ", asr #31\n"
 #define NO_SIGN(sum) ""
-#define LOOK_UP "ldrb r7, [r9, r7]\n"
+#define SATURATE "ssat r7, #8, r7, asr #1\n"
+/* To 10 bits, or to 8 where the flags say equal. */
+#define LOOK_UP                                                                                    \
+    "ssat r7, #10, r7, asr #1\n"                                                                   \
+    "it eq\n"                                                                                      \
+    "ssateq r7, #8, r7\n"                                                                          \
+    "ldrb r7, [r9, r7]\n"
 #define LOAD_ZERO "ldr r9, " ZERO "\n"
 #define LOAD_TABLE "ldr r9, " TABLE "\n"
-#define RESULT(sum, sign, bits, map, place)                                                        \
+#define RESULT(sum, sign, finish, place)                                                           \
     "smmlar r7, " sum ", r6, lr\n"                                                                 \
     sign(sum)                                                                                      \
     "asr r7, r7, r8\n"                                                                             \
-    "ssat r7, #" bits ", r7, asr #1\n"                                                             \
-    map                                                                                            \
+    finish                                                                                         \
     "strb r7, " place "\n"
-#define RESULTS(sum0, sum1, sum2, sign, bits, map)                                                 \
-    RESULT(sum2, sign, bits, map, "[r10, r11, lsl #1]")                                            \
-    RESULT(sum1, sign, bits, map, "[r10, r11]")                                                    \
-    RESULT(sum0, sign, bits, map, "[r10]")
+#define RESULTS(sum0, sum1, sum2, sign, finish)                                                    \
+    RESULT(sum2, sign, finish, "[r10, r11, lsl #1]")                                               \
+    RESULT(sum1, sign, finish, "[r10, r11]")                                                       \
+    RESULT(sum0, sign, finish, "[r10]")
 #define STORE_HEAD                                                                                 \
     "ldm r12!, {r6, r8}\n"                                                                         \
     "ldr r9, " ZERO "\n"                                                                           \
@@ -78,20 +70,20 @@ static inline int8_t ctn_dot_store(const CtnDotDsp *dot, int32_t sum, int32_t mu
     "bne.w 1b\n"                                                                                   \
     "add sp, #" frame "\n"                                                                         \
     "pop {r4-r11, pc}\n"
-#define STORE_PLAIN(sign, frame)                                                                          \
+#define STORE_PLAIN(sign, frame)                                                                   \
     STORE_HEAD                                                                                     \
-    RESULTS("r0", "r1", "r2", sign, "8", "")                                                       \
+    RESULTS("r0", "r1", "r2", sign, SATURATE)                                                      \
     STORE_NEXT                                                                                     \
-    RESULTS("r3", "r4", "r5", sign, "8", "")                                                       \
+    RESULTS("r3", "r4", "r5", sign, SATURATE)                                                      \
     STORE_TAIL(frame)
-#define STORE_MAPPED(bits, frame)                                                                         \
+#define STORE_MAPPED(frame)                                                                        \
     STORE_HEAD                                                                                     \
     LOAD_TABLE                                                                                     \
-    RESULTS("r0", "r1", "r2", SIGN, bits, LOOK_UP)                                                 \
+    RESULTS("r0", "r1", "r2", SIGN, LOOK_UP)                                                       \
     LOAD_ZERO                                                                                      \
     STORE_NEXT                                                                                     \
     LOAD_TABLE                                                                                     \
-    RESULTS("r3", "r4", "r5", SIGN, bits, LOOK_UP)                                                 \
+    RESULTS("r3", "r4", "r5", SIGN, LOOK_UP)                                                       \
     STORE_TAIL(frame)
 
 /* The body: `step` sixteen times, in which a sum's rows and weights are met, between what begins and
@@ -122,8 +114,10 @@ static inline int8_t ctn_dot_store(const CtnDotDsp *dot, int32_t sum, int32_t mu
             "ldr pc, " STORE "\n"                                                                  \
             "3:\n" STORE_PLAIN(SIGN, frame)                                                        \
             "4:\n" STORE_PLAIN(NO_SIGN, frame)                                                     \
-            "5:\n" STORE_MAPPED("8", frame)                                                        \
-            "6:\n" STORE_MAPPED("10", frame)                                                       \
+            "5: cmp r12, r12\n"                                                                    \
+            "b 8f\n"                                                                               \
+            "6: cmp r12, #0\n"                                                                     \
+            "8:\n" STORE_MAPPED(frame)                                                             \
             ".balign 4\n"                                                                          \
             "7: .word 3b - 7b + 1, 4b - 7b + 1, 5b - 7b + 1, 6b - 7b + 1\n")
 /* clang-format on */

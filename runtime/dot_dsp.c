@@ -8,16 +8,30 @@ CtnDotDsp ctn_dot_begin(uint32_t *rows, int32_t steps, int32_t output_zero_point
                         const int8_t *table) {
     int32_t skipped = -steps & (CTN_DOT_UNROLL - 1);
     CtnDotDsp dot = {.entry = (uint32_t)skipped * CTN_DOT_STEP_CODE + 1, /* Thumb */
+                     .store = table && clamp_max > 127    ? CTN_STORE_TABLE_10
+                              : table                     ? CTN_STORE_TABLE
+                              : output_zero_point == -128 ? CTN_STORE_S8_RELU
+                                                          : CTN_STORE_S8,
+                     .weights_end = 0,
                      .rows = rows,
                      .rows_end = rows + steps * CTN_DOT_STEP_WORDS,
-                     .zero = 2 * output_zero_point + 1};
-    if (table) {
-        dot.store = clamp_max > 127 ? CTN_STORE_TABLE_10 : CTN_STORE_TABLE;
-        dot.table = table + clamp_max + 1;
-    } else {
-        dot.store = output_zero_point == -128 ? CTN_STORE_S8_RELU : CTN_STORE_S8;
-    }
+                     .zero = 2 * output_zero_point + 1,
+                     .output = 0,
+                     .output_stride = 0,
+                     .table = table ? table + clamp_max + 1 : 0,
+                     .weights = 0};
     return dot;
+}
+
+int8_t ctn_dot_store(const CtnDotDsp *dot, int32_t sum, int32_t multiplier, uint32_t shift) {
+    int32_t rounding = (int32_t)((uint32_t)dot->zero << shift);
+    int32_t q = ctn_smmlar(sum, multiplier, rounding);
+    if (dot->store != CTN_STORE_S8_RELU)
+        q += sum >> 31;
+    q = q >> shift >> 1;
+    int32_t limit = dot->store == CTN_STORE_TABLE_10 ? 512 : 128;
+    q = q < -limit ? -limit : q >= limit ? limit - 1 : q;
+    return dot->table ? dot->table[q] : (int8_t)q;
 }
 
 void ctn_dot_block(CtnDotDsp *dot, const uint8_t *weights, int32_t columns, int8_t *output) {

@@ -30,7 +30,7 @@ typedef enum {
 /* In the order of the block's stack: all words. */
 typedef struct {
     uint32_t entry; /* into the unrolled loop */
-    CtnStoreDsp store;
+    uint32_t store; /* CtnStoreDsp, which may be a byte */
     const uint8_t *weights_end;
     const uint32_t *rows, *rows_end;
     int32_t zero; /* 2 * output zero point + 1 */
@@ -71,6 +71,9 @@ void ctn_dot_3x2_dsp(const CtnDotDsp *dot);
 void ctn_dot_3x2_s16_dsp(const CtnDotDsp *dot);
 /* One column. */
 void ctn_dot_3x1_dsp(const CtnDotDsp *dot);
+
+/* What the blocks store for one doubled sum; shift: that of a stream. */
+int8_t ctn_dot_store(const CtnDotDsp *dot, int32_t sum, int32_t multiplier, uint32_t shift);
 
 /* The parts that no block changes. */
 CtnDotDsp ctn_dot_begin(uint32_t *rows, int32_t steps, int32_t output_zero_point, int32_t clamp_max,

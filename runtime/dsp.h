@@ -15,6 +15,9 @@ static inline uint32_t ctn_sxtab16(uint32_t sum, uint32_t v);
 static inline uint32_t ctn_sxtab16_odd(uint32_t sum, uint32_t v);
 /* Both products of int16, added to sum. */
 static inline int32_t ctn_smlad(uint32_t a, uint32_t b, int32_t sum);
+/* The product of the low or of the high int16, added to sum. */
+static inline int32_t ctn_smlabb(uint32_t a, uint32_t b, int32_t sum);
+static inline int32_t ctn_smlatt(uint32_t a, uint32_t b, int32_t sum);
 /* The greater of four signed bytes each. */
 static inline uint32_t ctn_max4(uint32_t a, uint32_t b);
 static inline uint32_t ctn_min4(uint32_t a, uint32_t b);
@@ -58,6 +61,18 @@ static inline uint32_t ctn_sxtab16_odd(uint32_t sum, uint32_t v) {
 static inline int32_t ctn_smlad(uint32_t a, uint32_t b, int32_t sum) {
     int32_t d;
     __asm__("smlad %0, %1, %2, %3" : "=r"(d) : "r"(a), "r"(b), "r"(sum));
+    return d;
+}
+
+static inline int32_t ctn_smlabb(uint32_t a, uint32_t b, int32_t sum) {
+    int32_t d;
+    __asm__("smlabb %0, %1, %2, %3" : "=r"(d) : "r"(a), "r"(b), "r"(sum));
+    return d;
+}
+
+static inline int32_t ctn_smlatt(uint32_t a, uint32_t b, int32_t sum) {
+    int32_t d;
+    __asm__("smlatt %0, %1, %2, %3" : "=r"(d) : "r"(a), "r"(b), "r"(sum));
     return d;
 }
 

@@ -33,6 +33,15 @@ static inline int32_t ctn_smlad(uint32_t a, uint32_t b, int32_t sum) {
     return (int32_t)((uint32_t)sum + (uint32_t)low + (uint32_t)high);
 }
 
+static inline int32_t ctn_smlabb(uint32_t a, uint32_t b, int32_t sum) {
+    int32_t product = (int16_t)a * (int16_t)b;
+    return (int32_t)((uint32_t)sum + (uint32_t)product);
+}
+
+static inline int32_t ctn_smlatt(uint32_t a, uint32_t b, int32_t sum) {
+    return ctn_smlabb(a >> 16, b >> 16, sum);
+}
+
 static inline uint32_t ctn_max4(uint32_t a, uint32_t b) {
     uint32_t d = 0;
     for (int i = 0; i < 32; i += 8) {

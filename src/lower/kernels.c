@@ -50,10 +50,21 @@ CTN_KERNELS(PLAIN_THUNK)
 CTN_VARIANTS(VARIANT_THUNK)
 
 #define PLAIN_ROW(name, Struct, FIELDS)                                                            \
-    {CTN_KERNEL_##name, NULL, "ctn_" #name, #name ".c", host_##name, any_call, keep_constants},
+    {CTN_KERNEL_##name, NULL,        false,    "ctn_" #name,                                       \
+     #name ".c",        host_##name, any_call, keep_constants},
+#define LEVEL_v6m "v6m", false
+#define LEVEL_v7m "v7m", false
+#define LEVEL_dsp "dsp", false
+#define LEVEL_dsp_small "dsp", true
+#define LEVEL_mve "mve", false
 #define VARIANT_ROW(name, Struct, isa, accepts, pack)                                              \
-    {CTN_KERNEL_##name, #isa, "ctn_" #name "_" #isa, #name "_" #isa ".c", host_##name##_##isa,     \
-     accepts,           pack},
+    {CTN_KERNEL_##name,                                                                            \
+     LEVEL_##isa,                                                                                  \
+     "ctn_" #name "_" #isa,                                                                        \
+     #name "_" #isa ".c",                                                                          \
+     host_##name##_##isa,                                                                          \
+     accepts,                                                                                      \
+     pack},
 const Variant variant_table[] = {CTN_KERNELS(PLAIN_ROW) CTN_VARIANTS(VARIANT_ROW)};
 const int variant_table_count = COUNT_OF(variant_table);
 
@@ -75,11 +86,15 @@ static int isa_rank(const char *isa) {
     return -1; /* plain C: below every level */
 }
 
+bool variant_runs_on(const Variant *v, const char *isa) {
+    return isa_rank(v->isa) <= isa_rank(isa);
+}
+
 const Variant *variant_choose(const Call *call, const char *isa) {
     const Variant *best = NULL;
     for (int i = 0; i < variant_table_count; i++) {
         const Variant *v = &variant_table[i];
-        if (v->kernel == call->kernel && isa_rank(v->isa) <= isa_rank(isa) &&
+        if (v->kernel == call->kernel && !v->small && variant_runs_on(v, isa) &&
             (!best || isa_rank(v->isa) >= isa_rank(best->isa)) && v->accepts(call))
             best = v;
     }

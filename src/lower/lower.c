@@ -116,9 +116,10 @@ void pass_lower(C *c, Graph *g, const Options *o) {
         return; /* the calls are not complete */
     settle_outputs(c, g);
     settle_states(c, g);
-    for (Call *call = g->first_call; call; call = call->next) {
+    for (Call *call = g->first_call; call; call = call->next)
         variant_settle(call, o->isa);
+    variants_weigh(c, g, o);
+    for (Call *call = g->first_call; call; call = call->next)
         pack_call(c, g, call);
-    }
     diag_stop_if_errors(c);
 }

@@ -58,6 +58,7 @@ const Kernel *kernel_at(int id); /* CtnKernelId */
 typedef struct Variant {
     int kernel;
     const char *isa;    /* NULL: plain C, runs anywhere */
+    bool small;         /* only for models that are compiled for size */
     const char *symbol; /* "ctn_table_s8_mve" */
     const char *source; /* "table_s8_mve.c" */
     void (*host)(const void *args, const CtnFrame *frame);
@@ -69,11 +70,16 @@ typedef struct Variant {
 
 extern const Variant variant_table[];
 extern const int variant_table_count;
-/* The last row that fits the ISA level and accepts the call. */
+/* The last row that fits the ISA level and accepts the call, but for small ones. */
 const Variant *variant_choose(const Call *call, const char *isa);
+/* Is it of this ISA level or one below? */
+bool variant_runs_on(const Variant *v, const char *isa);
 /* Gives a call its variant. One for weights of 4 bits for which the level has none, but has one for
  * 8, becomes a call with 8. */
 void variant_settle(Call *call, const char *isa);
+/* Gives calls that have a variant another one where that is cheaper by what was measured: fewer
+ * instructions or, compiled for size, fewer bytes of code. */
+void variants_weigh(C *c, Graph *g, const Options *o);
 
 /* ---- helpers for lower functions ----------------------------------------------------------- */
 

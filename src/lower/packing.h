@@ -26,7 +26,10 @@ void pack_softmax_table(C *c, Graph *g, Call *call);
 /* DSP: dot_dsp.h says how weights lie. */
 bool conv2d_accepts_dsp(const Call *call);
 void conv2d_pack_dsp(C *c, Graph *g, Call *call);
+void conv2d_pack_dsp_small(C *c, Graph *g, Call *call);
 bool depthwise_accepts_dsp(const Call *call);
+bool depthwise_accepts_dsp_small(const Call *call);
+void depthwise_pack_dsp_small(C *c, Graph *g, Call *call);
 void depthwise_pack_dsp(C *c, Graph *g, Call *call);
 bool max_pool_accepts_dsp(const Call *call);
 bool avg_pool_accepts_dsp(const Call *call);
@@ -112,13 +115,15 @@ bool conv2d_int4_rows(const Call *call);
 void pack_conv2d_int4_rows(C *c, Graph *g, Call *call);
 bool linear_int4_words(const Call *call);
 void pack_linear_int4_words(C *c, Graph *g, Call *call);
-/* A linear layer of several rows as the pixels of a convolution with one tap. */
-void linear_becomes_conv2d(C *c, Call *call);
+/* A linear layer of several rows as the pixels of a convolution with one tap, by `kernel`'s variant
+ * of the same level, which packs it. */
+void linear_becomes_conv2d(C *c, Graph *g, Call *call, int kernel);
 
 /* Layers between 8 and 16 bits: rows_s16.h says how weights lie. */
 bool conv2d_by_rows(const Call *call);
 void pack_conv2d_by_rows(C *c, Graph *g, Call *call);
 void pack_conv2d_by_rows_dsp(C *c, Graph *g, Call *call);
+bool linear_of_rows(const Call *call);
 void pack_linear_by_rows(C *c, Graph *g, Call *call);
 void pack_linear_by_rows_dsp(C *c, Graph *g, Call *call);
 

@@ -226,15 +226,11 @@ bool conv2d_accepts_dsp(const Call *call) {
     return conv2d_columns(call, &k) && columns_fit(&k);
 }
 
-void conv2d_pack_dsp(C *c, Graph *g, Call *call) {
-    (void)g;
+/* The streams of all channels and the store; returns the steps of a row. */
+static int32_t conv2d_pack_streams(C *c, Call *call, Cut cut) {
     CtnConv2dS8Args *a = call->args;
     Columns k;
     conv2d_columns(call, &k);
-    if (conv2d_is_matrix(a) && a->groups == 1)
-        conv2d_to_one_row(call, CTN_DOT_ROWS);
-    CtnConvCut conv_cut = ctn_conv_cut(a);
-    Cut cut = {conv_cut.run, conv_cut.runs};
     int32_t steps = cut_steps(cut), columns = a->out_c / a->groups;
     int64_t bytes = (int64_t)ctn_dot_stream_bytes(columns, steps) * a->groups;
     uint32_t *stream = c_alloc(c, (size_t)bytes), *end = stream;
@@ -245,9 +241,27 @@ void conv2d_pack_dsp(C *c, Graph *g, Call *call) {
     call_absent(call, &a->multiplier);
     call_absent(call, &a->shift);
     store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    return steps;
+}
+
+void conv2d_pack_dsp(C *c, Graph *g, Call *call) {
+    (void)g;
+    CtnConv2dS8Args *a = call->args;
+    if (conv2d_is_matrix(a) && a->groups == 1)
+        conv2d_to_one_row(call, CTN_DOT_ROWS);
+    CtnConvCut cut = ctn_conv_cut(a);
+    int32_t steps = conv2d_pack_streams(c, call, (Cut){cut.run, cut.runs});
     call_scratch(call, &a->scratch,
-                 4LL * steps * CTN_DOT_STEP_WORDS + conv_cut.joined_bytes + conv_cut.padded_bytes,
-                 4);
+                 4LL * steps * CTN_DOT_STEP_WORDS + cut.joined_bytes + cut.padded_bytes, 4);
+}
+
+/* A window is one run, of one row. */
+void conv2d_pack_dsp_small(C *c, Graph *g, Call *call) {
+    (void)g;
+    CtnConv2dS8Args *a = call->args;
+    int64_t run = (int64_t)a->kernel_h * a->kernel_w * (a->in_c / a->groups);
+    int32_t steps = conv2d_pack_streams(c, call, (Cut){run, 1});
+    call_scratch(call, &a->scratch, 8LL * steps, 4);
 }
 
 /* ---- linear_s8 ----------------------------------------------------------------------------- */
@@ -272,42 +286,6 @@ bool linear_accepts_dsp(const Call *call) {
     return linear_columns(call, &k) && columns_fit(&k);
 }
 
-/* Three rows or more: the pixels of a convolution with one tap. */
-void linear_becomes_conv2d(C *c, Call *call) {
-    const CtnLinearS8Args old = *(const CtnLinearS8Args *)call->args;
-    const int from[] = {offsetof(CtnLinearS8Args, input),      offsetof(CtnLinearS8Args, output),
-                        offsetof(CtnLinearS8Args, weights),    offsetof(CtnLinearS8Args, bias),
-                        offsetof(CtnLinearS8Args, multiplier), offsetof(CtnLinearS8Args, shift),
-                        offsetof(CtnLinearS8Args, table)};
-    const int to[] = {offsetof(CtnConv2dS8Args, input),      offsetof(CtnConv2dS8Args, output),
-                      offsetof(CtnConv2dS8Args, weights),    offsetof(CtnConv2dS8Args, bias),
-                      offsetof(CtnConv2dS8Args, multiplier), offsetof(CtnConv2dS8Args, shift),
-                      offsetof(CtnConv2dS8Args, table)};
-    CtnConv2dS8Args *a = NEW(c, CtnConv2dS8Args);
-    a->input = a->output = a->weights = a->bias = CTN_NONE;
-    a->multiplier = a->shift = a->table = a->scratch = CTN_NONE;
-    a->batches = a->in_h = a->out_h = a->kernel_h = a->kernel_w = a->stride_h = a->stride_w = 1;
-    a->dilation_h = a->dilation_w = a->groups = 1;
-    a->in_w = a->out_w = old.rows;
-    a->in_c = old.depth;
-    a->out_c = old.columns;
-    a->input_zero_point = old.input_zero_point;
-    a->output_zero_point = old.output_zero_point;
-    a->clamp_min = old.clamp_min;
-    a->clamp_max = old.clamp_max;
-    for (int i = 0; i < call->ref_count; i++)
-        for (size_t k = 0; k < COUNT_OF(from); k++)
-            if (call->ref[i].field_offset == from[k]) {
-                call->ref[i].field_offset = to[k];
-                break;
-            }
-    call->kernel =
-        call->kernel == CTN_KERNEL_linear_s8w4 ? CTN_KERNEL_conv2d_s8w4 : CTN_KERNEL_conv2d_s8;
-    call->args = a;
-    call->args_bytes = sizeof *a;
-    call->variant = variant_choose(call, "dsp");
-}
-
 static uint32_t *stream_four(const Columns *k, int64_t channel, Cut cut, uint32_t *word) {
     enum { COLUMNS = 4 };
     Factor f[COLUMNS];
@@ -326,8 +304,7 @@ static uint32_t *stream_four(const Columns *k, int64_t channel, Cut cut, uint32_
 void linear_pack_dsp(C *c, Graph *g, Call *call) {
     CtnLinearS8Args *a = call->args;
     if (a->rows >= CTN_DOT_ROWS) {
-        linear_becomes_conv2d(c, call);
-        call->variant->pack(c, g, call);
+        linear_becomes_conv2d(c, g, call, CTN_KERNEL_conv2d_s8);
         return;
     }
     Columns k;
@@ -402,8 +379,7 @@ static uint32_t *stream_quad(const CtnDepthwiseConv2dS8Args *a, const Columns *k
     return tap;
 }
 
-void depthwise_pack_dsp(C *c, Graph *g, Call *call) {
-    (void)g;
+static void depthwise_pack_streams(C *c, Call *call) {
     CtnDepthwiseConv2dS8Args *a = call->args;
     Columns k;
     depthwise_columns(call, &k);
@@ -417,9 +393,27 @@ void depthwise_pack_dsp(C *c, Graph *g, Call *call) {
     call_absent(call, &a->multiplier);
     call_absent(call, &a->shift);
     store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+}
+
+void depthwise_pack_dsp(C *c, Graph *g, Call *call) {
+    (void)g;
+    CtnDepthwiseConv2dS8Args *a = call->args;
+    int64_t taps = (int64_t)a->kernel_h * a->kernel_w;
+    depthwise_pack_streams(c, call);
     int64_t pixels = (a->out_w + a->dilation_w - 1) / a->dilation_w;
     int64_t positions = (pixels - 1) * a->stride_w + a->kernel_w;
     call_scratch(call, &a->scratch, 4 * (4 * QUAD + 2 * taps + 2 * a->kernel_h * positions), 4);
+}
+
+/* Four channels of the output are four side by side of the input. */
+bool depthwise_accepts_dsp_small(const Call *call) {
+    const CtnDepthwiseConv2dS8Args *a = call->args;
+    return a->in_c == a->out_c && depthwise_accepts_dsp(call);
+}
+
+void depthwise_pack_dsp_small(C *c, Graph *g, Call *call) {
+    (void)g;
+    depthwise_pack_streams(c, call);
 }
 
 /* ---- add_s8 and mul_s8 --------------------------------------------------------------------- */
