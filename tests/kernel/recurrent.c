@@ -39,7 +39,7 @@ static bool state_before(Maker *m, Call *call, uint32_t *field, DType dtype, int
 /* The int16 state, then the int8 outputs behind it: one tensor, which tests compare as bytes. */
 static void recurrent_outputs(Maker *m, Call *call, int64_t outputs, int64_t states,
                               uint32_t *output, uint32_t *state) {
-    Value *all = tensor(m, "output", DT_I8, outputs + 2 * states);
+    Value *all = tensor(m, "output", DT_I16, states + (outputs + 1) / 2);
     call_out(call, state, all);
     call_out_at(call, output, all, 2 * states);
 }
