@@ -118,6 +118,31 @@ def permutations():
     return Fn(lambda s, x: tuple(x.permute(*p).contiguous() for p in orders))
 
 
+def mask(*shape):
+    """Most of it true, the first always."""
+
+    def draw():
+        keep = torch.rand(shape) < 0.7
+        keep[..., 0] = True
+        return keep
+
+    return draw
+
+
+def bools_moved_as_floats():
+    return Fn(lambda s, m: (m.float().roll(1, 1), m.float().view(3, 4).softmax(1)))
+
+
+def masked_mean():
+    """What pools the tokens of a transformer."""
+
+    def pool(s, x, keep):
+        weight = keep.float()
+        return (x * weight.unsqueeze(-1)).sum(1) / weight.sum(1, keepdim=True)
+
+    return Fn(pool)
+
+
 def wide_conv1d():
     layers = [nn.Conv1d(16, 64, 7, 2, 3), nn.ReLU(), nn.Conv1d(64, 64, 7, padding=3), nn.ReLU()]
     return nn.Sequential(*layers, nn.Conv1d(64, 29, 1))
@@ -188,6 +213,8 @@ def probes():
         lambda: torch.cat([torch.tensor([[-1.40, 1.15]]), torch.rand(1, 30) * 2 - 1], 1),
     ]
     yield "permutations", permutations(), [normal(2, 3, 1, 3)]
+    yield "bools_moved_as_floats", bools_moved_as_floats(), [mask(1, 12)]
+    yield "masked_mean", masked_mean(), [normal(1, 10, 6), mask(1, 10)]
     state = [normal(1, 1, 4, scale=0.5), normal(1, 1, 4, scale=0.5)]
     yield "lstm_of_3", carried_lstm(), [normal(1, 3, 4), *state]
     yield "lstm_of_6", carried_lstm(), [normal(1, 6, 4), *state]

@@ -248,7 +248,8 @@ static Value *clamp_value(Graph *g, Node *before, Value *x, double low, double h
 static Value *reduce_table(C *c, Graph *g, Node *table, bool pinned) {
     Value *x = table->arg[0].u.value;
     Ramp r;
-    if (!dtype_is_float(table->out[0]->type.dtype) || !is_ramp(table, &r))
+    bool real = dtype_is_float(x->type.dtype) && dtype_is_float(table->out[0]->type.dtype);
+    if (!real || !is_ramp(table, &r)) /* bytes that become reals are other bytes */
         return table->out[0];
     bool straight = r.scale == 1 && r.shift == 0, ends = !isinf(r.low) || !isinf(r.high);
     if (!ends && (pinned || !straight))
