@@ -48,6 +48,21 @@ Comparison *measure(C *c, const Session *s, Graph *lowered, Graph *reference) {
     return k;
 }
 
+/* Below so many dB an output says little of what the float model computes. */
+enum { POOR_DB = 10 };
+
+static void warn_of_poor_output(C *c, const Graph *g, int output) {
+    const Node *first = NULL;
+    for (const Call *call = g->first_call; call && !first; call = call->next)
+        if (call->node && call->node->sqnr_db < POOR_DB)
+            first = call->node;
+    diag_warning(c, first ? &first->loc : NULL,
+                 "output %d keeps %.1f dB of the float model over the calibration samples%s%s; "
+                 "corten sensitivity says what costs most",
+                 output, g->output_sqnr_db[output],
+                 first ? ", and less than 10 dB from here on: " : "", first ? first->name : "");
+}
+
 /* One call's node may be another's too: the last that writes it counts. */
 void measure_note(C *c, Graph *lowered, const Comparison *k) {
     for (Call *call = lowered->first_call; call; call = call->next)
@@ -57,5 +72,7 @@ void measure_note(C *c, Graph *lowered, const Comparison *k) {
     for (int i = 0; i < lowered->output_count; i++) {
         const Noise *n = comparison_output(k, i);
         lowered->output_sqnr_db[i] = n->signal > 0 || n->noise > 0 ? noise_db(n) : NAN;
+        if (lowered->output_sqnr_db[i] < POOR_DB)
+            warn_of_poor_output(c, lowered, i);
     }
 }
