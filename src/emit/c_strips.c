@@ -96,14 +96,25 @@ static void add_move(Text *t, C *c, const Graph *g, const StripItem *item, const
              number_text(c, g, item, 0), indent);
 }
 
+/* Numbers of the table may be negative and narrow; GCC warns of (CtnRef)v[i] as what is added. */
+static void add_walk(Text *t, C *c, const Graph *g, const StripItem *item, int i,
+                     const char *indent) {
+    const char *name = walk_name(c, item, i);
+    int column = item->field[1 + i].column;
+    if (column >= 0)
+        text_add(t, "%s%s = (CtnRef)((int32_t)%s + v[%d]);\n", indent, name, name, column);
+    else
+        text_add(t, "%s%s += %s;\n", indent, name, number_text(c, g, item, 1 + i));
+}
+
 static void add_call(Text *t, C *c, const Graph *g, const StripItem *item, const char *indent) {
     int call = item->call->index;
     for (int i = 0; i < item->patch_count; i++) {
         const char *field = field_at(c, item->call, item->patch[i]);
-        if (item->walks[i])
-            text_add(t, "%sa%d.%s = %s;\n%s%s += %s;\n", indent, call, field, walk_name(c, item, i),
-                     indent, walk_name(c, item, i), number_text(c, g, item, 1 + i));
-        else if (item->field[1 + i].column >= 0)
+        if (item->walks[i]) {
+            text_add(t, "%sa%d.%s = %s;\n", indent, call, field, walk_name(c, item, i));
+            add_walk(t, c, g, item, i, indent);
+        } else if (item->field[1 + i].column >= 0)
             text_add(t, "%sa%d.%s = %s;\n", indent, call, field, number_text(c, g, item, 1 + i));
     }
     text_add(t, "%s%s(&a%d, frame);\n", indent, item->call->variant->symbol, call);
