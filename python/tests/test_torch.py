@@ -202,7 +202,7 @@ class Branching(nn.Module):
 
 def test_a_module_that_torch_cannot_export_is_a_compile_error() -> None:
     with pytest.raises(corten.CompileError, match=r"torch.export cannot export the model for float32\[1, 4\]"):
-        corten.compile(Branching(), calibration=torch.rand(4, 1, 4))
+        corten.compile(Branching(), calibration=torch.rand(4, 4))
 
 
 def test_inspect_a_module() -> None:

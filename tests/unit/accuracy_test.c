@@ -41,6 +41,21 @@ static void the_report_has_the_sqnr_of_nodes_and_outputs(void **state) {
     assert_true(fabs(want - got) < 1e-6);
 }
 
+/* -1e9 added to scores takes all of the sum's steps. */
+static void an_output_that_keeps_little_is_told_of_where_that_begins(void **state) {
+    (void)state;
+    const char *data[] = {"flow/added_mask.npz"};
+    CortenOptions o = {.model = "flow/added_mask.pt2",
+                       .calibrate = data,
+                       .calibrate_count = 1,
+                       .target = "cortex-m4",
+                       .out = flow_path("added_mask")};
+    Said said = flow_run(corten_compile, o);
+    assert_code(said, 0);
+    assert_says(said.messages, "warning: output 0 keeps ");
+    assert_says(said.messages, "less than 10 dB from here on: add");
+}
+
 static void verify_names_what_lies_beyond_the_calibrated_ranges(void **state) {
     (void)state;
     json_t *report = flow_compiled(MODEL, DATA, "cortex-m4", flow_path("clipped"));
@@ -314,6 +329,7 @@ int main(void) {
     flow_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_report_has_the_sqnr_of_nodes_and_outputs),
+        cmocka_unit_test(an_output_that_keeps_little_is_told_of_where_that_begins),
         cmocka_unit_test(verify_names_what_lies_beyond_the_calibrated_ranges),
         cmocka_unit_test(a_budget_raises_values_until_it_is_met),
         cmocka_unit_test(a_budget_that_is_met_raises_nothing),

@@ -161,9 +161,12 @@ class Operator:
 
 @dataclass(frozen=True)
 class Target:
-    """A CPU."""
+    """A CPU, or an NPU with the CPU that stands beside it by default."""
 
     name: str
-    isa: str
-    gcc_flags: str
-    qemu_machine: str
+    isa: str | None = None
+    gcc_flags: str | None = None
+    qemu_machine: str | None = None
+    cpu: str | None = None
+    vela_system_config: str | None = None
+    vela_memory_mode: str | None = None
