@@ -126,7 +126,8 @@ def main():
     if not shutil.which("arm-none-eabi-gcc"):
         print("skipped: arm-none-eabi-gcc was not found")
         return 77
-    targets = json.loads(output(program, "targets", "--json"))
+    rows = json.loads(output(program, "targets", "--json"))
+    targets = [row for row in rows if "gcc_flags" in row]  # CPUs: NPUs have none
     failed = 0
     with tempfile.TemporaryDirectory() as objects:
         for folder in folders:
