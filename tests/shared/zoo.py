@@ -14,6 +14,8 @@ import tempfile
 
 import numpy as np
 
+# The CPUs that the tables of instructions are counted on: only there is an estimate held to 10 %.
+COUNTED = ("cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55")
 SMALL_MEMORY = ("cortex-m0plus", "cortex-m3")  # simulated boards without room for 2 MB of weights
 
 
@@ -76,12 +78,12 @@ def check_accuracy(model, data, outputs):
     return wrong, sqnr
 
 
-def check_on_chip(program, folder, model, out, report):
+def check_on_chip(program, folder, cpu, model, out, report):
     chip = json.loads(corten(program, "verify", out, "-i", folder / "test.npz", "--on", "qemu",
                              "--limit", model.chip_samples, "--json"))
     wrong = [] if chip["bit_exact"] is True else ["chip and host differ"]
     counted, estimate = chip["instructions"]["total"], report["instructions_estimate"]
-    if estimate is None or abs(estimate / counted - 1) > 0.1:
+    if estimate is None or cpu in COUNTED and abs(estimate / counted - 1) > 0.1:
         wrong.append(f"{counted} instructions, estimated {estimate}")
     stack, bound = chip["stack_bytes"], report["bytes"]["stack"]
     if bound is None or stack > bound:
@@ -101,7 +103,7 @@ def check(program, folder, cpu, work):
     corten(program, "compile", folder / "float.pt2", "-c", folder / "calib.npz", "-t", cpu, "-o", out, "-q")
     report = json.loads((out / "report.json").read_text())
     wrong = [f"{report['float_nodes']} float nodes"] if report["float_nodes"] else []
-    chip_wrong, instructions = check_on_chip(program, folder, model, out, report)
+    chip_wrong, instructions = check_on_chip(program, folder, cpu, model, out, report)
     wrong += chip_wrong
     if folder.name == "ds_cnn":
         wrong += check_without_strips(program, folder, cpu, work / "loose")
