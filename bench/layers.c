@@ -134,6 +134,7 @@ const Layer layer_table[] = {
     FLAT("add_8192/a16", add_s16, 8192),
     FLAT("mul_8192/a16", mul_s16, 8192),
     FLAT("lut_plain_8192/a16", table_s16, 8192),
+    FLAT("lut_pieces_8192/a16", pieces_s16, 8192),
 };
 const int layer_count = COUNT_OF(layer_table);
 
@@ -433,6 +434,27 @@ static void mul_s16(Maker *m) {
     a->shift -= 8;
 }
 
+static void pieces_s16(Maker *m) {
+    enum { PIECES = 48 };
+    CtnPiecesS16Args *a = m->call->args;
+    int16_t start[PIECES];
+    int32_t piece[PIECES][4];
+    for (int k = 0; k < PIECES; k++) {
+        int32_t drawn[4] = {4, (int32_t)next(m) % 500000, (int32_t)next(m) % 30000,
+                            (int32_t)next(m) % 30000};
+        memcpy(piece[k], drawn, sizeof drawn);
+        start[k] = (int16_t)(65536 / PIECES * k - 32768);
+    }
+    a->count = m->layer->c;
+    a->pieces = PIECES;
+    a->output_bytes = 2;
+    call_const(m->call, &a->start, "starts", DT_I16, start, sizeof start, 2);
+    call_const(m->call, &a->piece, "pieces", DT_I32, piece, sizeof piece, 4);
+    input(m, &a->input, a->count);
+    output(m, &a->output, a->count);
+    m->macs = a->count;
+}
+
 static void table_s16(Maker *m) {
     CtnTableS16Args *a = m->call->args;
     int16_t entry[513];
@@ -596,6 +618,7 @@ static void make(Maker *m) {
         MAKE(add_s16);
         MAKE(mul_s16);
         MAKE(table_s16);
+        MAKE(pieces_s16);
     case CTN_KERNEL_conv2d_s8w4:
         conv2d_s8(m);
         break;

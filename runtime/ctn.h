@@ -357,6 +357,12 @@ typedef enum {
  * interpolate; result rounded half up. */
 #define CTN_TABLE_S16_FIELDS(REF, INT, INTS) REF(input) REF(output) REF(table) INT(count)
 
+/* out[i] of output_bytes (1 or 2) by the piece of a function that in[i] falls on (ctn_piece_s16):
+ * the last whose start is not above it. start: int16 [pieces], rising from -32768; piece: int32
+ * [pieces][4]. */
+#define CTN_PIECES_S16_FIELDS(REF, INT, INTS)                                                      \
+    REF(input) REF(output) REF(start) REF(piece) INT(count) INT(pieces) INT(output_bytes)
+
 /* Affine copy of elements of element_size bytes over dim[0..7]; strides in elements, any sign;
  * offsets are in the references. With a table (element_size 1) each byte is mapped through it:
  * that is how cat and state writes change a grid. */
@@ -448,6 +454,11 @@ typedef enum {
     REF(output)                                                                                    \
     REF(table) INTS(dim, 6) INTS(in_stride, 6) INTS(reduced, 6) INTS(reduced_stride, 6) INT(mode)
 
+/* The same of int16, without a table. */
+#define CTN_REDUCE_MAX_S16_FIELDS(REF, INT, INTS)                                                  \
+    REF(input)                                                                                     \
+    REF(output) INTS(dim, 6) INTS(in_stride, 6) INTS(reduced, 6) INTS(reduced_stride, 6) INT(mode)
+
 /* arm_softmax_s8's arithmetic over rows of row_size contiguous values; output scale 1/256, zero
  * point -128. exponentials are for variants (int32, by distance from the maximum). */
 #define CTN_SOFTMAX_S8_FIELDS(REF, INT, INTS)                                                      \
@@ -498,9 +509,10 @@ typedef enum {
                 INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
 /* int64 place of the first maximum (mode 0) or minimum (mode 1) among count values a stride
- * apart, for each step of dim[0..5]. */
-#define CTN_ARGMAX_S8_FIELDS(REF, INT, INTS)                                                       \
-    REF(input) REF(output) INTS(dim, 6) INTS(in_stride, 6) INT(count) INT(stride) INT(mode)
+ * apart, of input_bytes (1 or 2) each, for each step of dim[0..5]. */
+#define CTN_ARGMAX_FIELDS(REF, INT, INTS)                                                          \
+    REF(input)                                                                                     \
+    REF(output) INTS(dim, 6) INTS(in_stride, 6) INT(count) INT(stride) INT(mode) INT(input_bytes)
 
 /* Running sums of (q - input_zero_point) along count values, for each step of dim[0..5]. */
 #define CTN_CUMSUM_S8_FIELDS(REF, INT, INTS)                                                       \
@@ -802,6 +814,7 @@ typedef enum {
     KERNEL(pointwise2_s8, Pointwise2S8, CTN_POINTWISE2_S8_FIELDS)                                  \
     KERNEL(table_s8, TableS8, CTN_TABLE_S8_FIELDS)                                                 \
     KERNEL(table_s16, TableS16, CTN_TABLE_S16_FIELDS)                                              \
+    KERNEL(pieces_s16, PiecesS16, CTN_PIECES_S16_FIELDS)                                           \
     KERNEL(copy, Copy, CTN_COPY_FIELDS)                                                            \
     KERNEL(gather, Gather, CTN_GATHER_FIELDS)                                                      \
     KERNEL(move, Move, CTN_MOVE_FIELDS)                                                            \
@@ -814,6 +827,7 @@ typedef enum {
     KERNEL(avg_pool2d_s8, AvgPool2dS8, CTN_AVG_POOL2D_S8_FIELDS)                                   \
     KERNEL(reduce_sum_s8, ReduceSumS8, CTN_REDUCE_SUM_S8_FIELDS)                                   \
     KERNEL(reduce_max_s8, ReduceMaxS8, CTN_REDUCE_MAX_S8_FIELDS)                                   \
+    KERNEL(reduce_max_s16, ReduceMaxS16, CTN_REDUCE_MAX_S16_FIELDS)                                \
     KERNEL(softmax_s8, SoftmaxS8, CTN_SOFTMAX_S8_FIELDS)                                           \
     KERNEL(masked_softmax_s8, MaskedSoftmaxS8, CTN_MASKED_SOFTMAX_S8_FIELDS)                       \
     KERNEL(log_softmax_s8, LogSoftmaxS8, CTN_LOG_SOFTMAX_S8_FIELDS)                                \
@@ -823,7 +837,7 @@ typedef enum {
     KERNEL(rnn_s8, RnnS8, CTN_RNN_S8_FIELDS)                                                       \
     KERNEL(adaptive_max_indices_s8, AdaptiveMaxIndicesS8, CTN_ADAPTIVE_MAX_INDICES_S8_FIELDS)      \
     KERNEL(reduce_int, ReduceInt, CTN_REDUCE_INT_FIELDS)                                           \
-    KERNEL(argmax_s8, ArgmaxS8, CTN_ARGMAX_S8_FIELDS)                                              \
+    KERNEL(argmax, Argmax, CTN_ARGMAX_FIELDS)                                                      \
     KERNEL(cumsum_s8, CumsumS8, CTN_CUMSUM_S8_FIELDS)                                              \
     KERNEL(adaptive_pool2d_s8, AdaptivePool2dS8, CTN_ADAPTIVE_POOL2D_S8_FIELDS)                    \
     KERNEL(max_pool2d_indices_s8, MaxPool2dIndicesS8, CTN_MAX_POOL2D_INDICES_S8_FIELDS)            \

@@ -114,4 +114,14 @@ static inline int16_t ctn_interpolate_s16(const int16_t *table, int32_t q) {
     return (int16_t)(entry[0] + ((slope * (position & 127) + 64) >> 7));
 }
 
+/* A piece of a function of int16, `distance` behind its start: with the place distance * 2^piece[0]
+ * of 15 fraction bits, value + place * (slope + place * bend), the three in piece[1..3] with 4
+ * fraction bits. Places are below 2^15, bend, slope and their sum below 2^16 in size: the products
+ * fit. */
+static inline int32_t ctn_piece_s16(const int32_t *piece, int32_t distance) {
+    int32_t place = distance << piece[0];
+    int32_t slope = piece[2] + ((piece[3] * place + (1 << 14)) >> 15);
+    return (piece[1] + ((slope * place + (1 << 14)) >> 15) + 8) >> 4;
+}
+
 #endif

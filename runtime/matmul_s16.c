@@ -3,16 +3,57 @@
 #include "loop.h"
 #include "wide.h"
 
-static int64_t dot(const CtnMatmulS16Args *a, const void *lhs, int32_t l, const void *rhs,
-                   int32_t r) {
+/* Products with an int8 less its zero point stay within 2^15 * 255: so many are summed in 32 bits.
+ */
+#define PRODUCTS 256
+
+static int32_t part_end(int32_t done, int32_t depth) {
+    return depth - done > PRODUCTS ? done + PRODUCTS : depth;
+}
+
+static int64_t dot_of_bytes(const CtnMatmulS16Args *a, const int8_t *lhs, const int8_t *rhs) {
     int64_t sum = 0;
-    for (int32_t k = 0; k < a->depth; k++) {
-        sum += (int64_t)(ctn_load_wide(lhs, a->lhs_bytes, l) - a->lhs_zero_point) *
-               (ctn_load_wide(rhs, a->rhs_bytes, r) - a->rhs_zero_point);
-        l += a->lhs_depth_stride;
-        r += a->rhs_depth_stride;
+    for (int32_t k = 0; k < a->depth;) {
+        int32_t end = part_end(k, a->depth), part = 0;
+        for (; k < end; k++, lhs += a->lhs_depth_stride, rhs += a->rhs_depth_stride)
+            part += (*lhs - a->lhs_zero_point) * (*rhs - a->rhs_zero_point);
+        sum += part;
     }
     return sum;
+}
+
+static int64_t dot_mixed(int32_t depth, const int16_t *wide, int32_t wide_stride,
+                         const int8_t *narrow, int32_t narrow_stride, int32_t zero_point) {
+    int64_t sum = 0;
+    for (int32_t k = 0; k < depth;) {
+        int32_t end = part_end(k, depth), part = 0;
+        for (; k < end; k++, wide += wide_stride, narrow += narrow_stride)
+            part += *wide * (*narrow - zero_point);
+        sum += part;
+    }
+    return sum;
+}
+
+static int64_t dot_of_halves(const CtnMatmulS16Args *a, const int16_t *lhs, const int16_t *rhs) {
+    int64_t sum = 0;
+    for (int32_t k = 0; k < a->depth; k++, lhs += a->lhs_depth_stride, rhs += a->rhs_depth_stride)
+        sum += *lhs * *rhs;
+    return sum;
+}
+
+static int64_t dot(const CtnMatmulS16Args *a, const void *lhs, int32_t l, const void *rhs,
+                   int32_t r) {
+    const int8_t *lhs8 = (const int8_t *)lhs + l, *rhs8 = (const int8_t *)rhs + r;
+    const int16_t *lhs16 = (const int16_t *)lhs + l, *rhs16 = (const int16_t *)rhs + r;
+    if (a->lhs_bytes == 2 && a->rhs_bytes == 2)
+        return dot_of_halves(a, lhs16, rhs16);
+    if (a->lhs_bytes == 2)
+        return dot_mixed(a->depth, lhs16, a->lhs_depth_stride, rhs8, a->rhs_depth_stride,
+                         a->rhs_zero_point);
+    if (a->rhs_bytes == 2)
+        return dot_mixed(a->depth, rhs16, a->rhs_depth_stride, lhs8, a->lhs_depth_stride,
+                         a->lhs_zero_point);
+    return dot_of_bytes(a, lhs8, rhs8);
 }
 
 void ctn_matmul_s16(const CtnMatmulS16Args *a, const CtnFrame *frame) {

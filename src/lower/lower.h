@@ -101,6 +101,19 @@ double table_body_eval(const Node *table, double x);
 enum { TABLE_ENTRIES = 1024 };
 int table_fill(C *c, const Node *table, const Grid *in, const Grid *out,
                int8_t entry[TABLE_ENTRIES]);
+/* A function of int16 in quadratic pieces: start[count], piece[count][4] (ctn_piece_s16). want: the
+ * function at -32768 ... 32767 in steps of the result, within low ... high, as results are; they
+ * are `tolerance` from it at most (0.5 is the rounding). */
+typedef struct {
+    int count;
+    int16_t *start;
+    int32_t *piece;
+} Pieces;
+typedef struct {
+    const double *want;
+    double low, high, tolerance;
+} PiecesWanted;
+Pieces pieces_fit(C *c, const PiecesWanted *w);
 /* 256 entries that move q from one grid to another (requantizing copies). */
 void table_requantize(const Grid *in, const Grid *out, int8_t entry[256]);
 /* Broadcast strides of operand v for a loop over out's physical dims, padded in front to `want`. */

@@ -74,6 +74,7 @@ static const struct {
 } in_place[] = {
     {CTN_KERNEL_table_s8, "input", NULL, NULL},
     {CTN_KERNEL_table_s16, "input", NULL, NULL},
+    {CTN_KERNEL_pieces_s16, "input", NULL, NULL},
     {CTN_KERNEL_add_s8, "a", "dim", "a_stride"},
     {CTN_KERNEL_add_s8, "b", "dim", "b_stride"},
     {CTN_KERNEL_add_s16, "a", "dim", "a_stride"},

@@ -18,7 +18,8 @@ static const struct {
     {"table", CONSTANT_TABLES},         {"a_table", CONSTANT_TABLES},
     {"b_table", CONSTANT_TABLES},       {"exponentials", CONSTANT_TABLES},
     {"sigmoid", CONSTANT_TABLES},       {"tangent", CONSTANT_TABLES},
-    {"cell", CONSTANT_TABLES},
+    {"cell", CONSTANT_TABLES},          {"start", CONSTANT_TABLES},
+    {"piece", CONSTANT_TABLES},
 };
 
 ConstantRole constant_role(const Call *call, const CallRef *ref) {

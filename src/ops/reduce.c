@@ -327,10 +327,28 @@ static void max_eval(C *c, Node *n) {
     extremum_run(c, n, false);
 }
 
+static void max_lower_wide(C *c, Graph *g, Node *n) {
+    Dims d = own_dims(c, n);
+    Loop kept, reduced;
+    loops_physical(n, &d, &kept, &reduced);
+    Call *call = call_new(c, g, n, CTN_KERNEL_reduce_max_s16);
+    CtnReduceMaxS16Args *a = call->args;
+    if (!loop_pack(&kept, a->dim, a->in_stride) ||
+        !loop_pack(&reduced, a->reduced, a->reduced_stride))
+        too_many_dims(c, n);
+    a->mode = node_bool(n, "minimum");
+    call_in(call, &a->input, node_in(n, "input"));
+    call_out(call, &a->output, n->out[0]);
+}
+
 static void max_lower(C *c, Graph *g, Node *n) {
     Value *x = node_in(n, "input");
     if (is_wide_integer(x)) {
         int_lower(c, g, n, node_bool(n, "minimum") ? 2 : 1);
+        return;
+    }
+    if (node_is_wide(n)) {
+        max_lower_wide(c, g, n);
         return;
     }
     if (dtype_size(value_storage(x)) != 1) {
@@ -365,18 +383,20 @@ static void argmax_eval(C *c, Node *n) {
 
 static void argmax_lower(C *c, Graph *g, Node *n) {
     Value *x = node_in(n, "input");
-    if (dtype_size(value_storage(x)) != 1 && !is_int8(c, n, x, "the place of an extremum"))
+    if (dtype_size(value_storage(x)) != 1 && !node_is_wide(n) &&
+        !is_int8(c, n, x, "the place of an extremum"))
         return;
     Dims d = own_dims(c, n);
     Loop kept, reduced;
     loops_physical(n, &d, &kept, &reduced);
-    Call *call = call_new(c, g, n, CTN_KERNEL_argmax_s8);
-    CtnArgmaxS8Args *a = call->args;
+    Call *call = call_new(c, g, n, CTN_KERNEL_argmax);
+    CtnArgmaxArgs *a = call->args;
     if (!loop_pack(&kept, a->dim, a->in_stride))
         too_many_dims(c, n);
     a->count = (int32_t)d.count;
     a->stride = reduced.count ? (int32_t)reduced.stride[0] : 1;
     a->mode = node_bool(n, "minimum");
+    a->input_bytes = dtype_size(value_storage(x));
     call_in(call, &a->input, x);
     call_out(call, &a->output, n->out[0]);
 }
@@ -813,14 +833,14 @@ static const Op rows[] = {
      .lower = sum_lower,
      .lower_float = sum_lower_float},
     {.schema = "corten::reduce_max(Tensor input, int[] dim, bool keepdim, bool minimum) -> Tensor",
-     .traits = OP_FUSES_TABLE | OP_ANY_ORDER,
+     .traits = OP_FUSES_TABLE | OP_ANY_ORDER | OP_WIDE_ALIKE,
      .shape = max_shape,
      .eval = max_eval,
      .quant = {.out = {Q_SAME}},
      .lower = max_lower,
      .lower_float = max_lower_float},
     {.schema = "corten::argmax(Tensor input, int dim, bool keepdim, bool minimum) -> Tensor",
-     .traits = OP_ANY_ORDER,
+     .traits = OP_ANY_ORDER | OP_WIDE_IN,
      .shape = argmax_shape,
      .eval = argmax_eval,
      .lower = argmax_lower,

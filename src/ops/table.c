@@ -1,7 +1,10 @@
 /* corten::table: a region of pointwise operators with one varying input, as one function of one
  * number. The body graph is the function; what the chip gets of it is a table over the input's
- * grid: every value of an int8 (or bool), every 128th of an int16 with interpolation between. */
+ * grid: every value of an int8 (or bool), every 128th of an int16 with interpolation between, or,
+ * where that is not within a step, pieces of the function. */
 #include "ops/ops.h"
+
+#include "fix.h"
 
 static void shape_table(C *c, Node *n) {
     (void)c;
@@ -29,17 +32,37 @@ static double byte_meaning(const Value *in, int q) {
     return in->type.dtype == DT_U8 ? (uint8_t)q : q;
 }
 
-/* The function at x as the result stores it. NaN is 0. */
-static double entry_at(const Node *n, double x) {
+/* The function at x in steps of the result. NaN is 0. */
+static double steps_at(const Node *n, double x) {
     const Value *out = node_result(n);
     double y = table_body_eval(n, x);
     if (isnan(y))
         return 0;
+    return out->grid ? y / value_scale(out) : y;
+}
+
+/* What the result can store. */
+static void result_limits(const Value *out, double *low, double *high) {
+    *low = !out->grid ? 0 : out->grid->dtype == DT_I16 ? -32767 : -128;
+    *high = !out->grid ? 1 : out->grid->dtype == DT_I16 ? 32767 : 127;
+}
+
+/* The function at x as the result would store it if it stored fractions. */
+static double stored_at(const Node *n, double x) {
+    const Value *out = node_result(n);
+    double low, high;
+    result_limits(out, &low, &high);
+    return fmin(fmax(steps_at(n, x) + (out->grid ? value_zero_point(out) : 0), low), high);
+}
+
+/* The same as the result stores it: rounded half away from zero before the zero point is added. */
+static double entry_at(const Node *n, double x) {
+    const Value *out = node_result(n);
+    double y = steps_at(n, x), low, high;
     if (!out->grid)
         return y;
-    double high = out->grid->dtype == DT_I16 ? 32767 : 127;
-    double low = out->grid->dtype == DT_I16 ? -32767 : -128;
-    return fmin(fmax(round(y / value_scale(out)) + value_zero_point(out), low), high);
+    result_limits(out, &low, &high);
+    return fmin(fmax(round(y) + value_zero_point(out), low), high);
 }
 
 static void lower_from_bytes(C *c, Graph *g, Node *n, Value *in, Value *out) {
@@ -63,12 +86,51 @@ static void lower_from_bytes(C *c, Graph *g, Node *n, Value *in, Value *out) {
     call_const(call, &a->table, "table", t, entries->data, array_bytes(entries), a->entry_size);
 }
 
+/* The entries of table_s16; false where interpolation between them is more than a step away from
+ * the function: seen at the quarters between entries, where a bend or a jump cannot hide. */
+static bool fill_s16(const Node *n, double scale, int16_t entry[513]) {
+    enum { APART = 128, QUARTER = APART / 4 };
+    for (int k = 0; k <= 512; k++)
+        entry[k] = (int16_t)entry_at(n, scale * (k * APART - 32768));
+    for (int q = -32768 + QUARTER; q < 32768; q += QUARTER)
+        if (fabs(ctn_interpolate_s16(entry, q) - stored_at(n, scale * q)) > 1)
+            return false;
+    return true;
+}
+
+/* Half a step is the rounding; of truth values nothing may be wrong. */
+static double tolerance_of(const Value *out) {
+    return !out->grid ? 0.25 : out->grid->dtype == DT_I16 ? 1 : 0.75;
+}
+
+static void lower_to_pieces(C *c, Graph *g, Node *n, Value *in, Value *out) {
+    enum { POSITIONS = 65536 };
+    double *want = NEW_ARRAY(c, double, POSITIONS);
+    for (int i = 0; i < POSITIONS; i++)
+        want[i] = stored_at(n, value_scale(in) * (i - 32768));
+    PiecesWanted w = {.want = want, .tolerance = tolerance_of(out)};
+    result_limits(out, &w.low, &w.high);
+    Pieces p = pieces_fit(c, &w);
+    Call *call = call_new(c, g, n, CTN_KERNEL_pieces_s16);
+    CtnPiecesS16Args *a = call->args;
+    call_in(call, &a->input, in);
+    call_out(call, &a->output, out);
+    a->count = (int32_t)type_count(&out->type);
+    a->pieces = p.count;
+    a->output_bytes = dtype_size(value_storage(out));
+    call_const(call, &a->start, "starts", DT_I16, p.start, p.count * (int64_t)sizeof *p.start, 2);
+    call_const(call, &a->piece, "pieces", DT_I32, p.piece, p.count * (int64_t)sizeof *p.piece * 4,
+               4);
+}
+
 static void lower_from_s16(C *c, Graph *g, Node *n, Value *in, Value *out) {
+    int16_t entry[513];
+    if (value_storage(out) != DT_I16 || !fill_s16(n, value_scale(in), entry)) {
+        lower_to_pieces(c, g, n, in, out);
+        return;
+    }
     Call *call = call_new(c, g, n, CTN_KERNEL_table_s16);
     CtnTableS16Args *a = call->args;
-    int16_t entry[513];
-    for (int k = 0; k <= 512; k++)
-        entry[k] = (int16_t)entry_at(n, value_scale(in) * (k * 128 - 32768));
     call_in(call, &a->input, in);
     call_out(call, &a->output, out);
     a->count = (int32_t)type_count(&out->type);
@@ -80,7 +142,7 @@ static void lower_table(C *c, Graph *g, Node *n) {
     DType from = value_storage(in), to = value_storage(out);
     if (dtype_size(from) == 1 && !dtype_is_float(to))
         lower_from_bytes(c, g, n, in, out);
-    else if (from == DT_I16 && in->grid && to == DT_I16 && out->grid)
+    else if (from == DT_I16 && in->grid && (out->grid || to == DT_BOOL))
         lower_from_s16(c, g, n, in, out);
     else
         diag_error(c, DIAG_MODEL, &n->loc, "a function of %s giving %s has no integer form",

@@ -300,6 +300,12 @@ static bool reads_wide_alike(const Node *n) {
     return (n->op->traits & OP_WIDE_ALIKE) && is_wide(n->out[0]);
 }
 
+/* What moves an int16 result into place moves constants too: as they are. */
+static bool joins_wide(const Node *n) {
+    return is_wide(n->out[0]) && n->out[0]->grid->part_count == 1 &&
+           !(n->op->traits & (OP_WIDE_IN | OP_WIDE_ALIKE));
+}
+
 /* Any other constant that a kernel reads beside activations. */
 static void turn_operand(Constants *k, Node *n, Arg *a, QKind kind) {
     if (a->kind == ARG_LIST) {
@@ -317,6 +323,8 @@ static void turn_operand(Constants *k, Node *n, Arg *a, QKind kind) {
         grid = state_grid(n);
     if (kind == Q_SAME)
         grid = node_operand(n, 0) != v ? node_operand(n, 0)->grid : n->out[0]->grid;
+    if (!grid && joins_wide(n))
+        grid = n->out[0]->grid;
     if (!grid)
         grid = grid_of_range(k->c, real_data(k, v), reads_wide_alike(n) ? 16 : 8);
     *a = arg_value(turned(k, v, grid, NULL));

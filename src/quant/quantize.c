@@ -183,8 +183,6 @@ bool joins_values(const Node *n) {
     return false;
 }
 
-/* The only node outside of the set that reads any of its values; NULL if there are others, or none,
- * or if a value is an output of the graph. */
 const Node *set_only_reader(Sets *s, int root) {
     const Node *only = NULL;
     for (int id = 0; id < s->count; id++) {
@@ -279,13 +277,19 @@ static Grid *grid_from_seen(Sets *s, int root) {
     int bits = set_table_bits(s, v, table);
     double low, high;
     if (s->wide[root])
-        return grid_affine(s->c, WIDE_ROOM * seen->min, WIDE_ROOM * seen->max, 16);
+        return holds_shares(s, root)
+                   ? grid_affine(s->c, 0, 1, 16)
+                   : grid_affine(s->c, WIDE_ROOM * seen->min, WIDE_ROOM * seen->max, 16);
     if (holds_integers(v, seen))
         return grid_affine(s->c, fmin(seen->min, 0), fmin(seen->min, 0) + 255, 8);
     const Node *reader = set_only_reader(s, root);
     if (reader && node_is(reader, "corten::softmax") && reader->patches)
         range_through_softmax(s->c, reader->patches, node_double(reader, "beta"), seen, &low,
                               &high);
+    else if (holds_shares(s, root))
+        observed_range(s->c, seen, OBSERVER_MINMAX, 8, &low, &high);
+    else if (holds_scores(s, root))
+        range_of_scores(v, seen, &low, &high);
     else if (reader && !v->def && s->o->observer == OBSERVER_MSE &&
              range_through_weights(s->c, reader, seen, &low, &high))
         ; /* an input of the model, weighed by the first layer */
@@ -296,8 +300,7 @@ static Grid *grid_from_seen(Sets *s, int root) {
     return grid_affine(s->c, low, high, bits);
 }
 
-/* y = a x with a > 0: the table is the identity if y has x's grid, scaled. */
-static bool is_scaling(const Node *table, double *factor) {
+bool is_scaling(const Node *table, double *factor) {
     double a = table_body_eval(table, 1);
     if (!(a > 0) || !isfinite(a) || table_body_eval(table, 0) != 0)
         return false;

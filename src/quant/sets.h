@@ -40,6 +40,8 @@ const Node *set_only_table(Sets *s, int root);
 /* The bits with which the table (NULL: other readers) sees v. */
 int set_table_bits(const Sets *s, const Value *v, const Node *table);
 double table_at(void *table, double x);
+/* y = a x with a > 0: the table is the identity if y has x's grid, scaled. */
+bool is_scaling(const Node *table, double *factor);
 
 /* 16 bits have room for numbers that the samples did not show. */
 #define WIDE_ROOM 1.25
@@ -63,6 +65,16 @@ const Node *state_maker(Sets *s, int root);
 void layer_states_unite(Sets *s);
 /* The grid of such a set; NULL if it holds no layer's state. */
 Grid *layer_state_grid(Sets *s, int root);
+
+/* Does the set hold scores of a softmax over long rows, or what they are made of? It lives by the
+ * largest: clipping, which makes the mean error smaller, would make their shares wrong. */
+bool holds_scores(Sets *s, int root);
+/* Their range, with room for rows beyond those seen. */
+void range_of_scores(const Value *v, const Observed *seen, double *low, double *high);
+/* Scores with a bias, alone: the range is that of both, and both have been rounded before. */
+bool holds_biased_scores(Sets *s, int root);
+/* What such a softmax gives: no more than 1, and mostly too small for 8 bits of that. */
+bool holds_shares(const Sets *s, int root);
 
 /* Lets what n joins at an output keep its pieces' grids; false: one grid would do, or must. */
 bool parts_keep(Sets *s, Node *n);

@@ -1,7 +1,8 @@
-/* The range of a softmax's operand. A softmax sees differences to the largest of a row, so numbers
- * far below that may be clipped at no cost, and the steps that this saves count where the largest
- * are close. The rows that calibration has kept say what each range costs. */
-#include "quant/quant.h"
+/* What a softmax sees and gives. It sees differences to the largest of a row, so numbers far below
+ * that may be clipped at no cost, and the steps that this saves count where the largest are close.
+ * For short rows, those that calibration has kept say what each range costs; for long ones nothing
+ * is clipped, and what 8 bits are too few for has 16. */
+#include "quant/sets.h"
 
 #include <math.h>
 #include <string.h>
@@ -64,4 +65,53 @@ void range_through_softmax(C *c, const Patches *p, double beta, const Observed *
     *low = o->min * (CANDIDATES - best) / CANDIDATES;
     *high = o->max;
     *high *= 1 + UNSEEN / sqrt((double)patches_rows(p));
+}
+
+/* ---- long rows ---------------------------------------------------------------------------- */
+
+static bool is_long(const Node *n) {
+    return node_is(n, "corten::softmax_scaled");
+}
+
+static bool makes_scores(const Node *n) {
+    double factor;
+    return node_is(n, "corten::matmul") || node_is(n, "aten::add.Tensor") ||
+           (node_is(n, "corten::table") && is_scaling(n, &factor));
+}
+
+/* Do the values of the set become scores within so many nodes? */
+static bool is_scored(Sets *s, int root, int nodes) {
+    for (int id = 0; id < s->count; id++) {
+        const Value *v = s->g->value[id];
+        for (int u = 0; set_root(s, id) == root && u < v->user_count; u++) {
+            const Node *n = v->user[u];
+            if (is_long(n) || (nodes > 0 && makes_scores(n) &&
+                               is_scored(s, set_root(s, n->out[0]->id), nodes - 1)))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool holds_scores(Sets *s, int root) {
+    enum { NODES = 3 }; /* a product, its scale, a bias */
+    return is_scored(s, root, NODES);
+}
+
+void range_of_scores(const Value *v, const Observed *seen, double *low, double *high) {
+    int64_t depth = v->type.rank > 0 ? v->type.dim[v->type.rank - 1] : 1;
+    double rows = (double)seen->count / (double)(depth > 0 ? depth : 1);
+    double room = 1 + UNSEEN / sqrt(fmax(rows, 4));
+    *low = room * seen->min;
+    *high = room * seen->max;
+}
+
+bool holds_shares(const Sets *s, int root) {
+    const Node *def = s->g->value[root]->def;
+    return def && is_long(def);
+}
+
+bool holds_biased_scores(Sets *s, int root) {
+    const Node *def = s->g->value[root]->def, *reader = set_only_reader(s, root);
+    return def && reader && node_is(def, "aten::add.Tensor") && is_long(reader);
 }

@@ -191,12 +191,67 @@ static void demand_of_table(Sets *s, const Node *table) {
     width_demand(s, y, SMALL_NUMBERS); /* what 16 bits are looked up in has 16 */
 }
 
+static bool averages(const Node *n) {
+    return node_is(n, "corten::avg_pool2d") || node_is(n, "corten::reduce_sum");
+}
+
+static bool multiplies(const Node *n) {
+    return node_is(n, "aten::mul.Tensor");
+}
+
+/* Is all of the set made by nodes that do so, or moved? */
+static bool is_made_by(Sets *s, int root, bool (*does)(const Node *n)) {
+    for (int id = 0; id < s->count; id++) {
+        const Node *def = s->g->value[id]->def;
+        bool moved = def && ((def->op->traits & OP_MOVES_DATA) || joins_values(def));
+        if (set_root(s, id) == root && !moved && !(def && does(def)))
+            return false;
+    }
+    return true;
+}
+
+/* Means of which means are taken (a pool in three dims): in 8 bits they would be rounded twice. */
+static bool holds_partial_means(Sets *s, int root) {
+    const Node *reader = set_only_reader(s, root);
+    return reader && averages(reader) && is_made_by(s, root, averages);
+}
+
+/* Products that are multiplied among themselves (prod): most are far smaller than the largest. */
+static bool holds_partial_products(Sets *s, int root) {
+    const Node *reader = set_only_reader(s, root);
+    return reader && multiplies(reader) && is_made_by(s, root, multiplies) &&
+           set_root(s, node_operand(reader, 0)->id) == root && node_operand_count(reader) == 2 &&
+           set_root(s, node_operand(reader, 1)->id) == root;
+}
+
+static bool is_output(Sets *s, int root) {
+    for (int id = 0; id < s->count; id++)
+        if (set_root(s, id) == root && s->g->value[id]->output_count > 0)
+            return true;
+    return false;
+}
+
+/* What holds numbers for which 8 bits are too few. Shares that the model itself gives keep 8: who
+ * calls the model reads int8 unless --precision says otherwise. */
+static void demand_of_set(Sets *s, int root) {
+    const Value *v = s->g->value[root];
+    if ((holds_shares(s, root) && !is_output(s, root)) || holds_biased_scores(s, root))
+        width_demand(s, v, "softmax over a long row: 8 bits are too few");
+    else if (holds_partial_means(s, root))
+        width_demand(s, v, "means of which means are taken");
+    else if (holds_partial_products(s, root))
+        width_demand(s, v, "products that are multiplied on: 8 bits are too few");
+}
+
 /* The sets to which the model gives 16 bits unasked, whatever they cost. */
 static void find_demands(Sets *s) {
     states_demand(s);
     for (const Node *n = s->g->first; n; n = n->next)
         if (node_is(n, "corten::table") && !n->float_kept)
             demand_of_table(s, n);
+    for (int id = 0; id < s->count; id++)
+        if (set_root(s, id) == id)
+            demand_of_set(s, id);
 }
 
 void widths_choose(Sets *s) {
@@ -264,6 +319,12 @@ static Grid *widened_grid(Sets *s, const Grid *grid) {
                        16);
 }
 
+/* Tables of int16 give activations and truth values. */
+static bool table_takes_wide(const Node *n) {
+    const Value *out = n->out[0];
+    return node_is(n, "corten::table") && (out->grid || out->type.dtype == DT_BOOL);
+}
+
 /* The grid on which n must read x, its argument under `rule`; NULL: as it is. */
 static Grid *grid_needed(Sets *s, const Node *n, QKind rule, const Value *x) {
     const Value *out = n->out[0];
@@ -271,7 +332,7 @@ static Grid *grid_needed(Sets *s, const Node *n, QKind rule, const Value *x) {
         return grid_equal(x->grid, state_grid(n)) ? NULL : state_grid(n);
     if (n->weight_bits == 4)
         return is_wide(x) ? narrow_grid(s, x) : NULL;
-    if ((n->op->traits & OP_WIDE_IN) || n->fused)
+    if ((n->op->traits & OP_WIDE_IN) || n->fused || table_takes_wide(n))
         return NULL;
     if (joins_values(n) && out->grid->part_count > 1)
         return NULL;
@@ -280,8 +341,7 @@ static Grid *grid_needed(Sets *s, const Node *n, QKind rule, const Value *x) {
     bool alike = (n->op->traits & OP_WIDE_ALIKE) && is_wide(out);
     if (alike && !is_wide(x))
         return widened_grid(s, x->grid);
-    bool follows =
-        alike || (is_wide(out) && (rule_of_output(n, 0) == Q_SAME || node_is(n, "corten::table")));
+    bool follows = alike || (is_wide(out) && rule_of_output(n, 0) == Q_SAME);
     return is_wide(x) && !follows ? narrow_grid(s, x) : NULL;
 }
 

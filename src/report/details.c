@@ -3,6 +3,9 @@
  * came from the archive is JSON text here; the page never takes it for markup. */
 #include "report/report.h"
 
+#include "fix.h"
+#include "lower/memory.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -143,26 +146,52 @@ static json_t *body_json(const Graph *body) {
 typedef struct {
     const Node *node;
     const Grid *in, *out;
-    int count, apart; /* entries, and how many steps of the input lie from one to the next */
+    int count, apart; /* entries shown, and how many steps of the input lie from one to the next */
+    int stored;       /* entries or pieces that the chip has */
     int32_t entry[TABLE_ENTRIES];
+    const int16_t *between; /* what the kernel has of int16: entries of table_s16, */
+    const int16_t *start;   /* or pieces */
+    const int32_t *piece;
+    int pieces;
 } Table;
 
-/* Of int16: the entries that the kernel interpolates between; false if no call has them. */
+/* What the chip gives for the step q of an int16 input. */
+static int32_t result_s16(const Table *t, int32_t q) {
+    if (t->between)
+        return ctn_interpolate_s16(t->between, q);
+    int k = t->pieces - 1;
+    while (t->start[k] > q)
+        k--;
+    return ctn_piece_s16(t->piece + (ptrdiff_t)4 * k, q - t->start[k]);
+}
+
+static const void *constant_named(const Call *call, const char *name) {
+    const CallRef *ref = call_ref_named(call, name);
+    return ref && ref->buffer ? ref->buffer->data : NULL;
+}
+
+/* Of int16: what the chip gives at every 128th step; false if no call computes it. */
 static bool take_s16(const Graph *g, Table *t) {
+    enum { APART = 128 };
     for (const Call *call = g->first_call; call; call = call->next) {
-        const CallRef *ref = call->node == t->node && call->kernel == CTN_KERNEL_table_s16
-                                 ? call_ref_named(call, "table")
-                                 : NULL;
-        if (!ref)
+        if (call->node != t->node)
             continue;
-        const int16_t *entry = ref->buffer->data;
-        t->count = (int)(ref->buffer->bytes / (int64_t)sizeof *entry);
-        t->apart = 128;
-        for (int i = 0; i < t->count && i < TABLE_ENTRIES; i++)
-            t->entry[i] = entry[i];
-        return t->count <= TABLE_ENTRIES;
+        if (call->kernel == CTN_KERNEL_table_s16) {
+            t->between = constant_named(call, "table");
+            t->stored = 513;
+        }
+        if (call->kernel == CTN_KERNEL_pieces_s16) {
+            t->start = constant_named(call, "start");
+            t->piece = constant_named(call, "piece");
+            t->stored = t->pieces = ((const CtnPiecesS16Args *)call->args)->pieces;
+        }
     }
-    return false;
+    t->apart = APART;
+    if (!t->between && !t->piece)
+        return false;
+    for (int q = -32768; q < 32768; q += APART)
+        t->entry[t->count++] = result_s16(t, q);
+    return true;
 }
 
 static bool take_table(C *c, const Graph *g, const Node *n, Table *t) {
@@ -176,7 +205,7 @@ static bool take_table(C *c, const Graph *g, const Node *n, Table *t) {
     if (t->out->bits != 8)
         return false;
     int8_t entry[TABLE_ENTRIES];
-    t->count = table_fill(c, n, t->in, t->out, entry);
+    t->stored = t->count = table_fill(c, n, t->in, t->out, entry);
     for (int i = 0; i < t->count; i++)
         t->entry[i] = entry[i];
     return true;
@@ -192,18 +221,14 @@ static double table_input(const Table *t, int step) {
 static double table_error(const Table *t) {
     double scale = t->out->part[0].scale, levels = ldexp(1, t->out->bits - 1), worst = 0;
     int32_t zero = t->out->part[0].zero_point;
-    int parts = t->apart > 1 ? 8 : 1;
-    for (int i = 0; i < t->count; i++)
-        for (int k = 0; k < (i + 1 < t->count ? parts : 1); k++) {
-            double y =
-                table_body_eval(t->node, table_input(t, i * t->apart + k * t->apart / parts)) /
-                scale;
-            double q = t->entry[i] - zero;
-            if (k > 0)
-                q += (double)(t->entry[i + 1] - t->entry[i]) * k / parts;
-            if (y + zero >= -levels && y + zero <= levels - 1) /* false for NaN */
-                worst = fmax(worst, fabs(y - q));
-        }
+    int finer = t->apart > 1 ? 8 : 1;
+    for (int i = 0; i < t->count * finer; i++) {
+        int step = i * (t->apart / finer);
+        double y = table_body_eval(t->node, table_input(t, step)) / scale;
+        int32_t q = t->apart > 1 ? result_s16(t, step - 32768) : t->entry[i];
+        if (y + zero >= -levels && y + zero <= levels - 1) /* false for NaN */
+            worst = fmax(worst, fabs(y - (q - zero)));
+    }
     return worst;
 }
 
@@ -218,13 +243,13 @@ static json_t *table_json(const Table *t) {
     }
     double levels = ldexp(1, t->out->bits - 1), scale = t->out->part[0].scale;
     int32_t zero = t->out->part[0].zero_point;
-    return json_pack("{s:o, s:s, s:o, s:i, s:b, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:o, s:o}",
+    return json_pack("{s:o, s:s, s:o, s:i, s:b, s:b, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:o, s:o}",
                      "nodes", ids_json(&n->origins), "name", n->name, "body", body_json(n->body),
-                     "entries", t->count, "interpolated", t->apart > 1, "low", table_input(t, 0),
-                     "step", step * t->apart * t->in->part[0].scale, "least",
-                     scale * (-levels - zero), "most", scale * (levels - 1 - zero), "scale", scale,
-                     "zero_point", zero, "error", table_error(t), "entry", entries, "function",
-                     function);
+                     "entries", t->stored, "interpolated", t->apart > 1, "pieces", t->pieces > 0,
+                     "low", table_input(t, 0), "step", step * t->apart * t->in->part[0].scale,
+                     "least", scale * (-levels - zero), "most", scale * (levels - 1 - zero),
+                     "scale", scale, "zero_point", zero, "error", table_error(t), "entry", entries,
+                     "function", function);
 }
 
 static json_t *tables_json(C *c, const Graph *g) {

@@ -99,6 +99,15 @@ void make_reduce_max_s8(Maker *m, Call *call) {
     call_out(call, &a->output, tensor(m, "output", DT_I8, outputs));
 }
 
+void make_reduce_max_s16(Maker *m, Call *call) {
+    CtnReduceMaxS16Args *a = call->args;
+    int64_t outputs,
+        count = split_dims(m, a->dim, a->in_stride, a->reduced, a->reduced_stride, &outputs);
+    a->mode = between(m, 0, 1);
+    call_in(call, &a->input, tensor(m, "input", DT_I16, count));
+    call_out(call, &a->output, tensor(m, "output", DT_I16, outputs));
+}
+
 void make_matmul_s8(Maker *m, Call *call) {
     CtnMatmulS8Args *a = call->args;
     a->rows = between(m, 1, 9);

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-void make_argmax_s8(Maker *m, Call *call) {
-    CtnArgmaxS8Args *a = call->args;
+void make_argmax(Maker *m, Call *call) {
+    CtnArgmaxArgs *a = call->args;
     int32_t inner = between(m, 1, 4), outer = between(m, 1, 4);
     a->count = between(m, 1, 30);
     a->stride = inner;
@@ -16,7 +16,10 @@ void make_argmax_s8(Maker *m, Call *call) {
     a->dim[5] = inner;
     a->in_stride[5] = 1;
     a->mode = between(m, 0, 1);
-    call_in(call, &a->input, tensor(m, "input", DT_I8, (int64_t)outer * a->count * inner));
+    a->input_bytes = between(m, 1, 2);
+    call_in(call, &a->input,
+            tensor(m, "input", a->input_bytes == 2 ? DT_I16 : DT_I8,
+                   (int64_t)outer * a->count * inner));
     call_out(call, &a->output, tensor(m, "output", DT_I64, (int64_t)outer * inner));
 }
 

@@ -595,6 +595,24 @@ static void wide_table_s16(const CtnTableS16Args *a, const CtnFrame *f) {
     }
 }
 
+static void wide_pieces_s16(const CtnPiecesS16Args *a, const CtnFrame *f) {
+    const int16_t *input = ctn_at(f, a->input), *start = ctn_at(f, a->start);
+    for (int64_t i = 0; i < a->count; i++) {
+        int64_t k = a->pieces - 1;
+        while (start[k] > input[i])
+            k--;
+        const int32_t *p = (const int32_t *)ctn_at(f, a->piece) + 4 * k;
+        int64_t place = (int64_t)(input[i] - start[k]) << p[0];
+        int64_t slope = p[2] + (int64_t)floor(ldexp((double)(p[3] * place), -15) + 0.5);
+        int64_t y = p[1] + (int64_t)floor(ldexp((double)(slope * place), -15) + 0.5);
+        int32_t q = (int32_t)floor(ldexp((double)y, -4) + 0.5);
+        if (a->output_bytes == 2)
+            ((int16_t *)ctn_at(f, a->output))[i] = (int16_t)q;
+        else
+            ((int8_t *)ctn_at(f, a->output))[i] = (int8_t)q;
+    }
+}
+
 /* ---- movement ------------------------------------------------------------------------------ */
 
 static void wide_copy(const CtnCopyArgs *a, const CtnFrame *f) {
@@ -770,6 +788,20 @@ static void wide_reduce_max_s8(const CtnReduceMaxS8Args *a, const CtnFrame *f) {
     }
 }
 
+static void wide_reduce_max_s16(const CtnReduceMaxS16Args *a, const CtnFrame *f) {
+    const int16_t *input = ctn_at(f, a->input);
+    int16_t *output = ctn_at(f, a->output);
+    for (int64_t i = 0; i < count_of(6, a->dim); i++) {
+        int best = a->mode ? 32767 : -32767;
+        for (int64_t k = 0; k < count_of(6, a->reduced); k++) {
+            int q = input[offset_of(6, a->dim, a->in_stride, i) +
+                          offset_of(6, a->reduced, a->reduced_stride, k)];
+            best = (a->mode ? q < best : q > best) ? q : best;
+        }
+        *output++ = (int16_t)best;
+    }
+}
+
 /* The real softmax; the kernel's polynomials stay within one step of it. */
 static void wide_softmax_s8(const CtnSoftmaxS8Args *a, const CtnFrame *f) {
     const int8_t *input = ctn_at(f, a->input);
@@ -870,6 +902,7 @@ void wide_run(int id, const void *args, const CtnFrame *frame) {
         WIDE_CASE(table_s8)
         WIDE_CASE(lstm_s8)
         WIDE_CASE(table_s16)
+        WIDE_CASE(pieces_s16)
         WIDE_CASE(copy)
         WIDE_CASE(gather)
         WIDE_CASE(fill)
@@ -880,8 +913,9 @@ void wide_run(int id, const void *args, const CtnFrame *frame) {
         WIDE_CASE(avg_pool2d_s8)
         WIDE_CASE(reduce_sum_s8)
         WIDE_CASE(reduce_max_s8)
+        WIDE_CASE(reduce_max_s16)
         WIDE_CASE(softmax_s8)
-        WIDE_CASE(argmax_s8)
+        WIDE_CASE(argmax)
         WIDE_CASE(cumsum_s8)
         WIDE_CASE(adaptive_pool2d_s8)
         WIDE_CASE(adaptive_max_indices_s8)

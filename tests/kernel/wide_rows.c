@@ -27,13 +27,16 @@ static int64_t limit(int64_t v, int64_t low, int64_t high) {
     return v < low ? low : v > high ? high : v;
 }
 
-void wide_argmax_s8(const CtnArgmaxS8Args *a, const CtnFrame *f) {
-    const int8_t *input = ctn_at(f, a->input);
+void wide_argmax(const CtnArgmaxArgs *a, const CtnFrame *f) {
+    const int8_t *bytes = ctn_at(f, a->input);
+    const int16_t *halves = ctn_at(f, a->input);
     int64_t *output = ctn_at(f, a->output);
     for (int64_t i = 0; i < count_of(a->dim); i++) {
         int64_t base = offset_of(a->dim, a->in_stride, i), best = a->count - 1;
         for (int64_t k = a->count - 1; k >= 0; k--) { /* backwards, so that the first one stays */
-            int q = input[base + k * a->stride], top = input[base + best * a->stride];
+            int64_t at = base + k * a->stride, best_at = base + best * a->stride;
+            int q = a->input_bytes == 2 ? halves[at] : bytes[at];
+            int top = a->input_bytes == 2 ? halves[best_at] : bytes[best_at];
             best = (a->mode ? q <= top : q >= top) ? k : best;
         }
         output[i] = best;

@@ -5,7 +5,7 @@
 #include "ctn.h"
 
 int64_t wide_requantize(int64_t v, int32_t multiplier, int32_t shift);
-void wide_argmax_s8(const CtnArgmaxS8Args *a, const CtnFrame *f);
+void wide_argmax(const CtnArgmaxArgs *a, const CtnFrame *f);
 void wide_cumsum_s8(const CtnCumsumS8Args *a, const CtnFrame *f);
 void wide_adaptive_pool2d_s8(const CtnAdaptivePool2dS8Args *a, const CtnFrame *f);
 void wide_adaptive_max_indices_s8(const CtnAdaptiveMaxIndicesS8Args *a, const CtnFrame *f);

@@ -64,7 +64,7 @@ void make_conv2d_s16(Maker *m, Call *call) {
 void make_matmul_s16(Maker *m, Call *call) {
     CtnMatmulS16Args *a = call->args;
     a->rows = between(m, 1, 9);
-    a->depth = between(m, 1, 40);
+    a->depth = between(m, 1, m->index % 8 == 0 ? 900 : 40);
     a->columns = between(m, 1, 9);
     for (int d = 0; d < 4; d++)
         a->batch[d] = d == 0 && chance(m, 50) ? 2 : 1;
@@ -85,6 +85,34 @@ void make_matmul_s16(Maker *m, Call *call) {
     call_in(call, &a->rhs, tensor(m, "rhs", wide_type(a->rhs_bytes), a->batch[0] * rhs));
     call_out(call, &a->output,
              tensor(m, "output", wide_type(a->output_bytes), a->batch[0] * a->rows * a->columns));
+}
+
+/* Pieces of any lengths that cover int16, from one alone to one for almost every number. */
+void make_pieces_s16(Maker *m, Call *call) {
+    CtnPiecesS16Args *a = call->args;
+    a->count = between(m, 0, 300);
+    int16_t start[400];
+    int32_t piece[400][4];
+    int32_t longest = 1 << between(m, 8, 15), at = -32768;
+    for (a->pieces = 0; a->pieces < 400 && at <= 32767; a->pieces++) {
+        int32_t length = a->pieces == 399 ? 32768 : between(m, 1, longest), bits = 0;
+        while (1 << bits < length)
+            bits++;
+        start[a->pieces] = (int16_t)at;
+        int32_t slope = between(m, -65535, 65535);
+        int32_t drawn[4] = {
+            15 - bits, between(m, -524272, 524272), slope,
+            between(m, slope > 0 ? -65535 : -65535 - slope, slope > 0 ? 65535 - slope : 65535)};
+        memcpy(piece[a->pieces], drawn, sizeof drawn);
+        at += length;
+    }
+    int64_t count = at > 32767 ? a->count : 0; /* the last would reach too far */
+    a->count = (int32_t)count;
+    constant(call, &a->start, DT_I16, a->pieces, start);
+    constant(call, &a->piece, DT_I32, 4 * a->pieces, piece);
+    a->output_bytes = between(m, 1, 2);
+    call_in(call, &a->input, tensor(m, "input", DT_I16, a->count));
+    call_out(call, &a->output, tensor(m, "output", wide_type(a->output_bytes), a->count));
 }
 
 void make_avg_pool2d_s16(Maker *m, Call *call) {

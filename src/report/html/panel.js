@@ -91,7 +91,8 @@ function panelOf(node) {
 }
 
 function tableText(table) {
-  return table.entries + ' entries' + (table.interpolated ? ', interpolated' : '') + ', error ≤ ' +
+  const kind = table.pieces ? ' quadratic pieces' : table.interpolated ? ' entries, interpolated' : ' entries';
+  return table.entries + kind + ', error ≤ ' +
     table.error.toFixed(2) + ' steps';
 }
 
