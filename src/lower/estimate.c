@@ -294,11 +294,11 @@ static void flat_terms(Terms *t) {
     sized_terms(t, count, get(c, has(c, "element_size") ? "element_size" : "entry_size", 1));
     add(t, has(c, "inner") ? get(c, "count", 1) * get(c, "outer", 1) : 0);
     add(t, blocks(count, 16));
-    add(t, has(c, "pieces") ? count * ceil(log2(get(c, "pieces", 1))) : 0);
     add(t, get(c, "out_h", 0) * get(c, "out_w", 0));
     add(t, get(c, "out_h", 0) * get(c, "channels", 0));
     add(t, runs);
     add(t, count * get(c, "element_size", 0));
+    add(t, has(c, "pieces") ? count * ceil(log2(get(c, "pieces", 1))) : 0);
 }
 
 void call_terms(const Call *call, double term[COST_TERMS]) {
