@@ -33,29 +33,52 @@
 #define SQNR_FOLDER "accuracy_sqnr"
 
 /* Rows beside those with a map and those that move data that must be within a step. */
-static const char *const step_rows[] = {"*_pool1d",    "*_pool2d",
-                                        "*_pool3d",    "max_pool*_with_indices",
-                                        "amax",        "amin",
-                                        "aminmax",     "max",
-                                        "max.*",       "min",
-                                        "min.*",       "mean",
-                                        "mean.*",      "sum",
-                                        "sum.*",       "add.*",
-                                        "addcmul",     "addcdiv",
-                                        "sub.*",       "subtract.*",
-                                        "rsub.*",      "mul.*",
-                                        "multiply.*",  "div.*",
-                                        "divide.*",    "true_divide.*",
-                                        "clamp*",      "clip*",
-                                        "lerp.*",      "prelu",
-                                        "cat",         "concat*",
-                                        "stack",       "hstack",
-                                        "vstack",      "dstack",
-                                        "pad",         "constant_pad_nd",
-                                        "cumsum",      "upsample_*",
-                                        "_upsample_*", "glu",
-                                        "sort*",       "topk",
-                                        "kthvalue",    "median*",
+static const char *const step_rows[] = {"*_pool1d",
+                                        "*_pool2d",
+                                        "*_pool3d",
+                                        "max_pool*_with_indices",
+                                        "amax",
+                                        "amin",
+                                        "aminmax",
+                                        "max",
+                                        "max.*",
+                                        "min",
+                                        "min.*",
+                                        "mean",
+                                        "mean.*",
+                                        "sum",
+                                        "sum.*",
+                                        "add.*",
+                                        "addcmul",
+                                        "addcdiv",
+                                        "sub.*",
+                                        "subtract.*",
+                                        "rsub.*",
+                                        "mul.*",
+                                        "multiply.*",
+                                        "div.*",
+                                        "divide.*",
+                                        "true_divide.*",
+                                        "clamp*",
+                                        "clip*",
+                                        "lerp.*",
+                                        "prelu",
+                                        "cat",
+                                        "concat*",
+                                        "stack",
+                                        "hstack",
+                                        "vstack",
+                                        "dstack",
+                                        "pad",
+                                        "constant_pad_nd",
+                                        "cumsum",
+                                        "upsample_*",
+                                        "_upsample_nearest*",
+                                        "glu",
+                                        "sort*",
+                                        "topk",
+                                        "kthvalue",
+                                        "median*",
                                         "where.*"};
 
 /* Fixtures that fall short, not of int8 on their own numbers, and why. */
@@ -64,6 +87,9 @@ static const struct {
 } excused[] = {
     {"prod/all", "a product of 60 normal numbers: what is multiplied first is all but zero"},
     {"rnn_relu.input/no_bias", "the last states share the grid of all, of which they are small"},
+    {"lstm.input/computed_weights_no_state", "28.3 dB in int8: weights are activations there"},
+    {"lstm.input/projected_no_bias", "27.7 dB in int8: the projection rounds once more"},
+    {"adaptive_max_pool3d/of_1x1x1", "places of maxima are those of int8"},
     {"count_nonzero*", "functions of int16 that give int64 read 8 bits of it"},
     {"avg_pool3d/whole_plane", "int16 twice: over the plane, then over the depth"},
 };
@@ -259,7 +285,8 @@ static void fixture_run(C *c, void *user) {
 /* Refusing is right only with the reason that the operator's row gives. */
 static bool is_refusal(const char *message, const Mode *mode) {
     return strstr(message, "no integer form") ||
-           (mode->wide && strstr(message, "has no int16 form, which --precision asks for"));
+           (mode->wide && (strstr(message, "has no int16 form, which --precision asks for") ||
+                           strstr(message, "cannot be int16, as --precision asks: its grid")));
 }
 
 /* Normal numbers need not lie where the function is defined. */
