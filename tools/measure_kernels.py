@@ -67,13 +67,15 @@ def relocations(path):
 
 
 def symbols(path):
-    """section of each defined symbol"""
-    section = {}
+    """section of each defined symbol, and those that no other file sees"""
+    section, local = {}, set()
     for line in run("arm-none-eabi-objdump", "-t", path).splitlines():
         match = re.match(r"[0-9a-f]+ (.{7}) (\S+)\s+[0-9a-f]+ (?:\.hidden )?(\S+)$", line)
         if match and match.group(2) not in ("*UND*", "*ABS*", "*COM*"):
             section[match.group(3)] = match.group(2)
-    return section
+            if match.group(1).startswith("l"):
+                local.add(match.group(3))
+    return section, local
 
 
 class Object:
@@ -81,7 +83,8 @@ class Object:
 
     def __init__(self, source, path):
         self.source = source
-        self.size, self.at = section_table(path), symbols(path)
+        self.size = section_table(path)
+        self.at, self.local = symbols(path)
         self.refers, self.addresses = relocations(path)
         self.stack = {}
         usage = path.with_suffix(".su")
@@ -140,8 +143,8 @@ def level_rows(flags, work):
         alias.update({name: section[len(".text."):] for name, section in o.at.items()
                       if name.startswith("ctn_") and section.startswith(".text.")})
     for o in objects:
-        own = {name for name, *_ in o.functions()}
-        rename = lambda n: n if n.startswith("ctn_") or n not in own else f"{o.source}:{n}"
+        own = {name for name, *_ in o.functions()} & o.local # a header's function is another in each file
+        rename = lambda n: f"{o.source}:{n}" if n in own else n
         for name, bytes_, stack, calls, taken in o.functions():
             full[rename(name)] = (bytes_, stack, *({rename(alias.get(c, c)) for c in x} for x in (calls, taken)))
     return {name: (bytes_, stack + max((deepest(full, t) for t in taken), default=0), sorted(calls))
