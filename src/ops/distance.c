@@ -3,15 +3,10 @@
 
 #include <string.h>
 
-static bool refuse(C *c, const Node *n, const char *what) {
-    diag_error(c, DIAG_MODEL, &n->loc, "%s: %s", node_operator(n), what);
-    return false;
-}
-
 static bool both_float(C *c, const Node *n) {
     return (dtype_is_float(node_operand(n, 0)->type.dtype) &&
             dtype_is_float(node_operand(n, 1)->type.dtype)) ||
-           refuse(c, n, "needs float tensors");
+           movement_refuse(c, n, "needs float tensors");
 }
 
 static Value *norm_over(C *c, Graph *g, Node *n, Value *x, double p, int64_t dim, bool keepdim) {
@@ -26,7 +21,7 @@ static void cdist_decompose(C *c, Graph *g, Node *n) {
     if (!both_float(c, n))
         return;
     if (a->type.rank < 2 || b->type.rank < 2 || rank + 1 > MAX_RANK) {
-        refuse(c, n, "needs tensors of rank 2 to 7");
+        movement_refuse(c, n, "needs tensors of rank 2 to 7");
         return;
     }
     a = MAKE("aten::unsqueeze", arg_value(a), arg_int(-2));
@@ -41,12 +36,12 @@ enum { MOST_ROWS = 4096 };
 static void pdist_decompose(C *c, Graph *g, Node *n) {
     Value *x = node_operand(n, 0);
     if (x->type.rank != 2 || !dtype_is_float(x->type.dtype)) {
-        refuse(c, n, "needs a float matrix");
+        movement_refuse(c, n, "needs a float matrix");
         return;
     }
     int64_t rows = x->type.dim[0], count = rows * (rows - 1) / 2, k = 0;
     if (rows > MOST_ROWS) {
-        refuse(c, n, "more than 4096 rows");
+        movement_refuse(c, n, "more than %d rows", MOST_ROWS);
         return;
     }
     Array *first = array_new(c, DT_I64, 1, &count), *second = array_new(c, DT_I64, 1, &count);

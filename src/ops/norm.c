@@ -14,11 +14,6 @@ typedef struct {
     int64_t channels;
 } BatchNorm;
 
-static bool refuse(C *c, const Node *n, const char *what) {
-    diag_error(c, DIAG_MODEL, &n->loc, "%s: %s", node_operator(n), what);
-    return false;
-}
-
 static bool is_vector(const Value *v, int64_t size) {
     return !v || (v->type.rank == 1 && v->type.dim[0] == size);
 }
@@ -31,13 +26,13 @@ static bool batch_norm_read(C *c, const Node *n, BatchNorm *b) {
     b->var = node_in(n, "running_var");
     b->eps = node_double(n, node_takes(n, "epsilon") ? "epsilon" : "eps");
     if (b->x->type.rank < 2 || !dtype_is_float(b->x->type.dtype))
-        return refuse(c, n, "needs a float input of rank 2 or more");
+        return movement_refuse(c, n, "needs a float input of rank 2 or more");
     b->channels = b->x->type.dim[1];
     if (!b->mean || !b->var)
-        return refuse(c, n, "has no running statistics");
+        return movement_refuse(c, n, "has no running statistics");
     if (!is_vector(b->weight, b->channels) || !is_vector(b->bias, b->channels) ||
         !is_vector(b->mean, b->channels) || !is_vector(b->var, b->channels))
-        return refuse(c, n, "parameters do not fit the channels");
+        return movement_refuse(c, n, "parameters do not fit the channels");
     return true;
 }
 
@@ -133,7 +128,7 @@ static bool groups_fit(C *c, const Node *n, int64_t groups) {
     bool fits = x->rank >= 2 && groups >= 1 && x->dim[1] % groups == 0 && type_count(x) > 0 &&
                 dtype_is_float(x->dtype) && is_vector(node_in(n, "weight"), x->dim[1]) &&
                 is_vector(node_in(n, "bias"), x->dim[1]);
-    return fits || refuse(c, n, "groups do not fit the channels of input or parameters");
+    return fits || movement_refuse(c, n, "groups do not fit the channels of input or parameters");
 }
 
 /* Each channel over the batch and all places: a group norm of one sample, in which the batch stands
@@ -142,7 +137,7 @@ static void batch_statistics_decompose(C *c, Graph *g, Node *n) {
     Value *x = node_in(n, "input");
     double eps = node_double(n, node_takes(n, "epsilon") ? "epsilon" : "eps");
     if (x->type.rank < 2 || x->type.rank >= MAX_RANK) {
-        refuse(c, n, "needs a float input of rank 2 or more");
+        movement_refuse(c, n, "needs a float input of rank 2 or more");
         return;
     }
     int64_t channels = x->type.dim[1], dim[MAX_RANK];
@@ -172,7 +167,7 @@ static bool takes_batch_statistics(C *c, const Node *n, bool *refused) {
     bool training = node_takes(n, "training") && node_bool(n, "training");
     *refused = training && node_takes(n, "running_mean") && node_in(n, "running_mean");
     if (*refused)
-        refuse(c, n, "training=True (call model.eval() before the export)");
+        movement_refuse(c, n, "training=True (call model.eval() before the export)");
     return training;
 }
 
@@ -184,7 +179,7 @@ static void empty_outputs(C *c, Graph *g, Node *n) {
 }
 
 static void batch_norm_decompose(C *c, Graph *g, Node *n) {
-    BatchNorm b;
+    BatchNorm b = {0};
     bool refused, own = takes_batch_statistics(c, n, &refused);
     if (own && !refused)
         batch_statistics_decompose(c, g, n);
@@ -202,7 +197,7 @@ static void no_stats_decompose(C *c, Graph *g, Node *n) {
     if (node_bool(n, "training"))
         batch_statistics_decompose(c, g, n);
     else
-        refuse(c, n, "training=False without running statistics");
+        movement_refuse(c, n, "training=False without running statistics");
 }
 
 /* ---- layer, RMS, group, instance norm ---------------------------------------------------------
@@ -347,9 +342,10 @@ static double norm_parameters(C *c, Call *call, CtnLayerNormS8Args *a, const Val
 static bool norm_ready(C *c, const Node *n, const Norm *v) {
     const Value *weight = node_in(n, "weight"), *bias = node_in(n, "bias");
     if ((weight && !weight->constant) || (bias && !bias->constant))
-        return refuse(c, n, "parameters that are computed at run time have no integer form");
+        return movement_refuse(c, n,
+                               "parameters that are computed at run time have no integer form");
     if (v->count >= 1 << 22)
-        return refuse(c, n, "groups of 2^22 and more elements have no integer form");
+        return movement_refuse(c, n, "groups of 2^22 and more elements have no integer form");
     return true;
 }
 
@@ -361,7 +357,7 @@ static void norm_lower(C *c, Graph *g, Node *n) {
     Call *call = call_new(c, g, n, CTN_KERNEL_layer_norm_s8);
     CtnLayerNormS8Args *a = call->args;
     if (!norm_loops(n, &v, a))
-        refuse(c, n, "needs more than 4 loops");
+        movement_refuse(c, n, "needs more than 4 loops");
     a->count = (int32_t)v.count;
     a->centered = v.centered;
     double root = (double)v.count / value_scale(x);
@@ -381,7 +377,8 @@ static void norm_lower(C *c, Graph *g, Node *n) {
 static void parameter_float(C *c, Call *call, const Node *n, const char *name, uint32_t *field) {
     Value *v = node_in(n, name);
     if (v && !v->constant && !value_order_is_identity(v))
-        refuse(c, n, "a computed parameter is not in logical order, which has no float form");
+        movement_refuse(c, n,
+                        "a computed parameter is not in logical order, which has no float form");
     call_floats(c, call, field, name, v);
 }
 
@@ -391,7 +388,7 @@ static void norm_lower_float(C *c, Graph *g, Node *n) {
     Call *call = call_new(c, g, n, CTN_KERNEL_layer_norm_f32);
     CtnLayerNormF32Args *a = call->args;
     if (!norm_loops(n, &v, &loops))
-        refuse(c, n, "needs more than 4 loops");
+        movement_refuse(c, n, "needs more than 4 loops");
     memcpy(a->dim, loops.dim, sizeof a->dim);
     memcpy(a->stride, loops.stride, sizeof a->dim);
     memcpy(a->parameter_stride, loops.parameter_stride, sizeof a->dim);
@@ -421,7 +418,7 @@ static bool normalized_fits(C *c, const Node *n, int *rank) {
     for (int p = 0; fits && p < 2; p++)
         fits = !part[p] || (part[p]->type.rank == *rank &&
                             memcmp(part[p]->type.dim, dim, sizeof *dim * (size_t)*rank) == 0);
-    return fits || refuse(c, n, "normalized_shape does not fit input or parameters");
+    return fits || movement_refuse(c, n, "normalized_shape does not fit input or parameters");
 }
 
 static void layer_norm_decompose(C *c, Graph *g, Node *n) {
@@ -468,7 +465,7 @@ static void group_norm_decompose(C *c, Graph *g, Node *n) {
 static void instance_norm_decompose(C *c, Graph *g, Node *n) {
     Value *x = node_in(n, "input");
     if (x->type.rank < 2) {
-        refuse(c, n, "needs a float input of rank 2 or more");
+        movement_refuse(c, n, "needs a float input of rank 2 or more");
         return;
     }
     if (!node_bool(n, "use_input_stats")) {

@@ -13,11 +13,6 @@ typedef enum { LSTM, GRU, RNN } Kind;
 
 static const int gate_count[] = {4, 3, 1};
 
-static bool refuse(C *c, const Node *n, const char *what) {
-    diag_error(c, DIAG_MODEL, &n->loc, "%s: %s", node_operator(n), what);
-    return false;
-}
-
 static Kind kind_of(const Node *n) {
     const char *name = op_schema(n->op)->name;
     return strstr(name, "lstm") ? LSTM : strstr(name, "gru") ? GRU : RNN;
@@ -45,7 +40,7 @@ static bool layer_read(C *c, const Node *n, Layer *l) {
     *l = (Layer){.kind = kind_of(n), .reverse = node_bool(n, "reverse")};
     l->relu = l->kind == RNN && node_bool(n, "relu");
     if (x->rank != 3 || !dtype_is_float(x->dtype) || u->type.rank != 2)
-        return refuse(c, n, "needs a float input of rank 3 and matrices of weights");
+        return movement_refuse(c, n, "needs a float input of rank 3 and matrices of weights");
     l->steps = x->dim[0];
     l->batches = x->dim[1];
     l->in_size = x->dim[2];
@@ -54,7 +49,7 @@ static bool layer_read(C *c, const Node *n, Layer *l) {
     if (l->steps < 1 || !is_matrix(w, l->gates, l->in_size) || !is_matrix(u, l->gates, l->size) ||
         (bias && !is_matrix(bias, 2, l->gates)) || !is_state(node_in(n, "h0"), l) ||
         (l->kind == LSTM && !is_state(node_in(n, "c0"), l)))
-        return refuse(c, n, "input, state and weights do not fit together");
+        return movement_refuse(c, n, "input, state and weights do not fit together");
     return true;
 }
 
@@ -260,7 +255,7 @@ static bool layer_ready(C *c, const Node *n, Layer *l) {
         return false;
     return (node_in(n, "w_ih")->constant && node_in(n, "w_hh")->constant &&
             (!bias || bias->constant)) ||
-           refuse(c, n, "weights that are computed at run time have no integer form");
+           movement_refuse(c, n, "weights that are computed at run time have no integer form");
 }
 
 static void lstm_lower(C *c, Graph *g, Node *n) {
@@ -392,13 +387,13 @@ typedef struct {
 static bool stack_states(C *c, const Node *n, Stack *s) {
     Value *hx[2] = {NULL, NULL};
     if (s->kind == LSTM && node_values(n, "hx", hx, 2) != 2)
-        return refuse(c, n, "needs two states");
+        return movement_refuse(c, n, "needs two states");
     s->h0 = s->kind == LSTM ? hx[0] : node_in(n, "hx");
     s->c0 = hx[1];
     int64_t want = (int64_t)s->layers * s->directions;
     if (s->h0->type.rank != 3 || s->h0->type.dim[0] != want ||
         (s->c0 && (s->c0->type.rank != 3 || s->c0->type.dim[0] != want)))
-        return refuse(c, n, "the state does not fit the layers");
+        return movement_refuse(c, n, "the state does not fit the layers");
     s->h0 = all_zero(s->h0) ? NULL : s->h0;
     s->c0 = s->c0 && !all_zero(s->c0) ? s->c0 : NULL;
     return true;
@@ -412,14 +407,15 @@ static bool stack_read(C *c, const Node *n, Stack *s) {
     s->x = node_in(n, "input");
     int count = node_values(n, "params", s->parameter, PARAMETERS_MOST);
     if (node_bool(n, "train") && node_double(n, "dropout") != 0)
-        return refuse(c, n, "train=True with dropout (call model.eval() before the export)");
+        return movement_refuse(c, n,
+                               "train=True with dropout (call model.eval() before the export)");
     if (layers < 1 || layers * s->directions * s->each > PARAMETERS_MOST)
-        return refuse(c, n, "num_layers is out of range");
+        return movement_refuse(c, n, "num_layers is out of range");
     s->layers = (int)layers;
     s->projects = s->kind == LSTM && count == s->layers * s->directions * (s->each + 1);
     s->each += s->projects; /* the last one of each */
     if (count != s->layers * s->directions * s->each || s->x->type.rank != 3)
-        return refuse(c, n, "parameters or input do not fit the layers");
+        return movement_refuse(c, n, "parameters or input do not fit the layers");
     return stack_states(c, n, s);
 }
 
@@ -460,7 +456,7 @@ static void stack_decompose(C *c, Graph *g, Node *n) {
     if (batch_first)
         x = MAKE("aten::transpose.int", arg_value(x), arg_int(0), arg_int(1));
     if (x->type.dim[0] < 1) {
-        refuse(c, n, "has no steps");
+        movement_refuse(c, n, "has no steps");
         return;
     }
     int errors = diag_error_count(c);
@@ -522,7 +518,7 @@ static void cell_decompose(C *c, Graph *g, Node *n) {
     else
         hx[0] = node_in(n, "hx");
     if (x->type.rank != 2 || (p.b_ih == NULL) != (p.b_hh == NULL)) {
-        refuse(c, n, "needs an input of rank 2, and both biases or none");
+        movement_refuse(c, n, "needs an input of rank 2, and both biases or none");
         return;
     }
     for (int k = 0; k < 2; k++)
