@@ -376,7 +376,7 @@ Value *channels_scaled(Graph *g, Node *before, Value *x, Array *scale, Array *of
         __VA_ARGS__                                                                                \
     }
 Arg arg_none(void);
-Arg arg_value(Value *v);
+Arg arg_value(Value *v); /* NULL: none */
 Arg arg_int(int64_t i);
 Arg arg_float(double f);
 Arg arg_bool(bool b);

@@ -53,10 +53,9 @@ Value *transposed_by_stretching(C *c, Graph *g, Node *n, const Conv *v, const ch
         side[2 * (a - first)] = reach - v->before[a];
         side[2 * (a - first) + 1] = reach - v->after[a] - (a >= absent ? stride - 1 : 0);
     }
-    return MAKE(row, arg_value(x), arg_value(reversed_weight(c, g, n, w)),
-                bias ? arg_value(bias) : arg_none(), arg_ints(c, lists, one),
-                arg_ints(c, 2 * lists, side), arg_ints(c, lists, v->dilation + first),
-                arg_int(v->groups));
+    return MAKE(row, arg_value(x), arg_value(reversed_weight(c, g, n, w)), arg_value(bias),
+                arg_ints(c, lists, one), arg_ints(c, 2 * lists, side),
+                arg_ints(c, lists, v->dilation + first), arg_int(v->groups));
 }
 
 /* ---- with computed weights ------------------------------------------------------------------ */

@@ -439,7 +439,7 @@ static void conv_decompose(C *c, Graph *g, Node *n) {
         v.transposed && (v.spatial == 3 || computed)
             ? transposed_by_stretching(c, g, n, &v, row, lists, x, w, bias)
             : node_value(g, n, row,
-                         ARGS(arg_value(x), arg_value(w), bias ? arg_value(bias) : arg_none(),
+                         ARGS(arg_value(x), arg_value(w), arg_value(bias),
                               arg_ints(c, lists, v.stride + first), arg_ints(c, 2 * lists, side),
                               arg_ints(c, lists, v.dilation + first), arg_int(v.groups)));
     if (added) {

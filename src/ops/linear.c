@@ -420,7 +420,7 @@ static void linear_decompose(C *c, Graph *g, Node *n) {
         w = MAKE("aten::unsqueeze", arg_value(w), arg_int(0));
     Value *y;
     if (w->constant && (!bias || (bias->constant && bias->type.rank == 1))) {
-        y = MAKE("corten::linear", arg_value(x), arg_value(w), bias ? arg_value(bias) : arg_none());
+        y = MAKE("corten::linear", arg_value(x), arg_value(w), arg_value(bias));
     } else {
         bool vector = x->type.rank == 1;
         if (vector)
@@ -619,9 +619,9 @@ static void bilinear_decompose(C *c, Graph *g, Node *n) {
     } else {
         matrix = MAKE("aten::reshape", arg_value(w), arg_ints(c, 2, flat));
     }
-    value_replace(g, n->out[0],
-                  MAKE("aten::linear", arg_value(outer), arg_value(matrix),
-                       bias ? arg_value((Value *)bias) : arg_none()));
+    value_replace(
+        g, n->out[0],
+        MAKE("aten::linear", arg_value(outer), arg_value(matrix), arg_value((Value *)bias)));
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */

@@ -97,10 +97,6 @@ static void statistics(C *c, Graph *g, Node *n, Value *x, int count, const int64
         MAKE("aten::rsqrt", arg_value(MAKE("aten::add.Tensor", arg_value(var), arg_float(eps))));
 }
 
-static Arg optional_arg(const Node *n, const char *name) {
-    return node_takes(n, name) && node_in(n, name) ? arg_value(node_in(n, name)) : arg_none();
-}
-
 /* y * weight + bias, operator by operator: for parameters that are computed at run time. Absent
  * ones are NULL. */
 static Value *scaled_apart(Graph *g, Node *n, Value *y, Value *weight, Value *bias) {
@@ -113,9 +109,8 @@ static Value *scaled_apart(Graph *g, Node *n, Value *y, Value *weight, Value *bi
 static Value *group_norm_node(C *c, Graph *g, Node *n, Value *x, int64_t groups, double eps) {
     Value *weight = node_in(n, "weight"), *bias = node_in(n, "bias");
     bool apart = !is_number(weight) || !is_number(bias);
-    Value *y =
-        MAKE("corten::group_norm", arg_value(x), apart ? arg_none() : optional_arg(n, "weight"),
-             apart ? arg_none() : optional_arg(n, "bias"), arg_int(groups), arg_float(eps));
+    Value *y = MAKE("corten::group_norm", arg_value(x), arg_value(apart ? NULL : weight),
+                    arg_value(apart ? NULL : bias), arg_int(groups), arg_float(eps));
     if (!apart)
         return y;
     int rank = x->type.rank;
@@ -431,9 +426,8 @@ static void layer_norm_decompose(C *c, Graph *g, Node *n) {
     Value *weight = node_in(n, "weight"), *bias = node_takes(n, "bias") ? node_in(n, "bias") : NULL;
     bool apart = !is_number(weight) || !is_number(bias);
     Value *y =
-        MAKE("corten::layer_norm", arg_value(x), apart ? arg_none() : optional_arg(n, "weight"),
-             apart ? arg_none() : optional_arg(n, "bias"), arg_int(rank), arg_float(eps),
-             arg_bool(centered));
+        MAKE("corten::layer_norm", arg_value(x), arg_value(apart ? NULL : weight),
+             arg_value(apart ? NULL : bias), arg_int(rank), arg_float(eps), arg_bool(centered));
     value_replace(g, n->out[0], apart ? scaled_apart(g, n, y, weight, bias) : y);
     if (n->out_count < 3)
         return;

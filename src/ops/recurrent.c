@@ -322,21 +322,16 @@ static bool has_kernel(const Parameters *p) {
     return !p->w_hr;
 }
 
-static Arg value_or_none(Value *v) {
-    return v ? arg_value(v) : arg_none();
-}
-
 /* One layer in one direction, step by step. */
 static Node *steps_node(Graph *g, Node *n, Kind kind, Value *x, Value *h0, Value *c0,
                         const Parameters *p, bool reverse, bool relu) {
-    Arg h = value_or_none(h0), in = arg_value(x), back = arg_bool(reverse);
+    Arg h = arg_value(h0), in = arg_value(x), back = arg_bool(reverse);
     Arg w = arg_value(p->w_ih), u = arg_value(p->w_hh);
-    Arg b_ih = value_or_none(p->b_ih), b_hh = value_or_none(p->b_hh);
+    Arg b_ih = arg_value(p->b_ih), b_hh = arg_value(p->b_hh);
     switch (kind) {
     case LSTM:
-        return node_new(
-            g, n, "corten::lstm_steps",
-            ARGS(in, h, value_or_none(c0), w, u, b_ih, b_hh, value_or_none(p->w_hr), back));
+        return node_new(g, n, "corten::lstm_steps",
+                        ARGS(in, h, arg_value(c0), w, u, b_ih, b_hh, arg_value(p->w_hr), back));
     case GRU:
         return node_new(g, n, "corten::gru_steps", ARGS(in, h, w, u, b_ih, b_hh, back));
     default:
@@ -351,7 +346,7 @@ static Node *layer_node(C *c, Graph *g, Node *n, Kind kind, Value *x, Value *h0,
     bool relu = strstr(op_schema(n->op)->name, "relu") != NULL;
     if (!has_kernel(p))
         return steps_node(g, n, kind, x, h0, c0, p, reverse, relu);
-    Arg h = value_or_none(h0), cell = value_or_none(c0);
+    Arg h = arg_value(h0), cell = arg_value(c0);
     Arg w = arg_value(p->w_ih), u = arg_value(p->w_hh);
     Arg bias = arg_none(), back = arg_bool(reverse), in = arg_value(x);
     Value *both[2] = {p->b_ih, p->b_hh};

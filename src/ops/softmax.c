@@ -239,8 +239,7 @@ Value *softmax_node(C *c, Graph *g, Node *n, Value *x, int dim, double beta, Val
         mask = mask_rows(c, g, n, mask, &x->type);
     int64_t size = x->type.rank ? x->type.dim[dim] : 1;
     const char *row = size <= SHORT_ROW ? "corten::softmax" : "corten::softmax_scaled";
-    return MAKE(row, arg_value(x), arg_int(dim), arg_float(beta),
-                mask ? arg_value(mask) : arg_none(), arg_bool(hides));
+    return MAKE(row, arg_value(x), arg_int(dim), arg_float(beta), arg_value(mask), arg_bool(hides));
 }
 
 /* The operand in the dtype that `dtype` asks for. */

@@ -30,7 +30,7 @@ static Value *gate(const Step *s, Value *gates, int64_t k) {
 
 static Value *linear(const Step *s, Value *x, Value *w, Value *bias) {
     return node_value(s->g, s->n, "aten::linear",
-                      ARGS(arg_value(x), arg_value(w), bias ? arg_value(bias) : arg_none()));
+                      ARGS(arg_value(x), arg_value(w), arg_value(bias)));
 }
 
 /* What the state adds to the gates; NULL: nothing. */
