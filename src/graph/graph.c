@@ -245,6 +245,12 @@ Value *channels_scaled(Graph *g, Node *before, Value *x, Array *scale, Array *of
                            arg_ints(c, 4, none), arg_ints(c, 2, one), arg_int(scale->dim[0])));
 }
 
+Value *value_converted(Graph *g, Node *before, Value *v, DType dtype) {
+    if (v->type.dtype == dtype)
+        return v;
+    return node_value(g, before, "aten::_to_copy", ARGS(arg_value(v), arg_dtype(dtype)));
+}
+
 void rewrite_begin(C *c, const Node *n) {
     c->origins = c_memdup(c, &n->origins, sizeof n->origins);
     c->loc = n->loc;

@@ -371,6 +371,8 @@ Value *node_value(Graph *g, Node *before, const char *schema_name, int arg_count
 /* x * scale[k] + offset[k] for each channel k of x, which is of rank 3 or 4: a depthwise
  * convolution of size one. scale is [channels, 1, ...] of that rank. */
 Value *channels_scaled(Graph *g, Node *before, Value *x, Array *scale, Array *offset);
+/* v in another dtype, or v itself if that is its own. */
+Value *value_converted(Graph *g, Node *before, Value *v, DType dtype);
 #define ARGS(...)                                                                                  \
     (int)(sizeof((Arg[]){__VA_ARGS__}) / sizeof(Arg)), (Arg[]) {                                   \
         __VA_ARGS__                                                                                \

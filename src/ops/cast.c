@@ -84,16 +84,9 @@ static void shape_to_other(C *c, Node *n) {
     set_dtype(n, node_in(n, "other")->type.dtype);
 }
 
-/* v in another dtype, or v itself */
-static Value *converted(Graph *g, Node *n, Value *v, DType dtype) {
-    if (v->type.dtype == dtype)
-        return v;
-    return node_value(g, n, "aten::_to_copy", ARGS(arg_value(v), arg_dtype(dtype)));
-}
-
 static void decompose_to(C *c, Graph *g, Node *n) {
     (void)c;
-    value_replace(g, n->out[0], converted(g, n, node_operand(n, 0), n->out[0]->type.dtype));
+    value_replace(g, n->out[0], value_converted(g, n, node_operand(n, 0), n->out[0]->type.dtype));
 }
 
 /* ---- writes as values --------------------------------------------------------------------- */
@@ -117,7 +110,7 @@ static double map_zero(const Node *n, const double *in) {
 /* Source v, spread over the shape and in the dtype of the output. */
 static void replace_by_spread(C *c, Graph *g, Node *n, Value *v) {
     const Type *t = &n->out[0]->type;
-    v = converted(g, n, v, t->dtype);
+    v = value_converted(g, n, v, t->dtype);
     if (!type_equal(&v->type, t))
         v = node_value(g, n, "aten::expand", ARGS(arg_value(v), arg_ints(c, t->rank, t->dim)));
     value_replace(g, n->out[0], v);

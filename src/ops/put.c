@@ -94,9 +94,7 @@ static Value *places_vector(C *c, Graph *g, Node *n, Places *p) {
         p->from = NEW_ARRAY(c, int64_t, p->count + 1);
         return value_constant(g, "value", one);
     }
-    Value *v = p->source;
-    if (v->type.dtype != dtype)
-        v = MAKE("aten::_to_copy", arg_value(v), arg_dtype(dtype));
+    Value *v = value_converted(g, n, p->source, dtype);
     if (p->alpha != 0 && p->alpha != 1)
         v = MAKE("aten::mul.Scalar", arg_value(v), arg_float(p->alpha));
     return MAKE("aten::view", arg_value(v), arg_ints(c, 1, &flat));
@@ -264,8 +262,7 @@ static void choices_write(C *c, Graph *g, Node *n, const Choices *x) {
 }
 
 static Value *in_dtype_of_self(Graph *g, Node *n, Value *v) {
-    DType dtype = node_in(n, "self")->type.dtype;
-    return v->type.dtype == dtype ? v : MAKE("aten::_to_copy", arg_value(v), arg_dtype(dtype));
+    return value_converted(g, n, v, node_in(n, "self")->type.dtype);
 }
 
 /* `index` has self's dims except along dim: what scatter's choices need. */

@@ -37,7 +37,7 @@ static Value *counted(Graph *g, Node *n, Value *x) {
     DType dtype = dtype_is_float(x->type.dtype) ? x->type.dtype : DT_I64;
     if (node_arg(n, "dtype")->kind == ARG_DTYPE)
         dtype = node_arg(n, "dtype")->u.dtype;
-    return x->type.dtype == dtype ? x : MAKE("aten::_to_copy", arg_value(x), arg_dtype(dtype));
+    return value_converted(g, n, x, dtype);
 }
 
 static void scan_by(C *c, Graph *g, Node *n, Value *x, const char *row) {

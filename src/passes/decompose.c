@@ -57,8 +57,7 @@ static void promote_joined(C *c, Graph *g, Node *n) {
     rewrite_begin(c, n);
     for (int i = 0; i < list->u.list.count; i++) {
         Arg *a = &list->u.list.item[i];
-        if (a->u.value->type.dtype != dtype)
-            *a = arg_value(node_value(g, n, "aten::_to_copy", ARGS(*a, arg_dtype(dtype))));
+        *a = arg_value(value_converted(g, n, a->u.value, dtype));
     }
     rewrite_end(c);
 }

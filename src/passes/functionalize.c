@@ -483,13 +483,6 @@ static void tensor_rename(Functionalize *p, const Tensor *old, Tensor *now) {
             p->tensor[i] = now;
 }
 
-/* The result in the dtype that the written tensor keeps. */
-static Value *converted(Functionalize *p, Value *v, DType dtype, Node *before) {
-    if (v->type.dtype == dtype)
-        return v;
-    return MAKE(before, "aten::_to_copy", arg_value(v), arg_dtype(dtype));
-}
-
 /* Output k of n, no longer in place, becomes the value of `target`. */
 static void write_result(Functionalize *p, Node *n, int k, Tensor *target, const Type *was,
                          bool out) {
@@ -504,7 +497,8 @@ static void write_result(Functionalize *p, Node *n, int k, Tensor *target, const
                    shape_text(p->c, was->rank, was->dim));
         return;
     }
-    result = converted(p, result, was->dtype, before);
+    /* the tensor keeps its dtype */
+    result = value_converted(p->g, before, result, was->dtype);
     if (!same) { /* out= resizes: new memory */
         *target = *storage_make(p, result);
         target->storage->whole = target;
