@@ -69,6 +69,17 @@ bool movement_refuse(C *c, const Node *n, const char *format, ...)
 /* The output sizes and scale factors (0: not given) of the last `dims` dims of an upsample row. */
 bool upsample_sizes(C *c, const Node *n, int dims, int64_t *size, double *scale);
 
+/* Over which dims a row reduces (reduce.c). */
+typedef struct {
+    bool reduced[MAX_RANK];
+    int64_t count; /* elements that go into one */
+} Dims;
+/* The dims of argument `name`: one int, a list, or all if there are none. */
+Dims dims_read(C *c, const Node *n, const char *name, const Type *x);
+bool keepdim_of(const Node *n); /* false if the row has none */
+/* The sum of x over them, times factor. */
+Value *sum_node(C *c, Graph *g, Node *n, Value *x, const Dims *d, bool keepdim, double factor);
+
 /* gemmlowp's scaling of softmax's differences to Q5.26, and the least difference that is worth
  * anything (softmax.c). */
 void softmax_scaling(double scale, int32_t *multiplier, int32_t *shift, int32_t *diff_min);

@@ -8,13 +8,7 @@
 
 /* ---- which dims ----------------------------------------------------------------------------- */
 
-typedef struct {
-    bool reduced[MAX_RANK];
-    int64_t count; /* elements that go into one */
-} Dims;
-
-/* The dims of argument `name`: one int, a list, or all if there are none. */
-static Dims dims_read(C *c, const Node *n, const char *name, const Type *x) {
+Dims dims_read(C *c, const Node *n, const char *name, const Type *x) {
     Dims d = {.count = 1};
     const Schema *s = op_schema(n->op);
     const Arg *arg = NULL;
@@ -514,7 +508,7 @@ static void cumsum_lower_float(C *c, Graph *g, Node *n) {
 
 /* ---- ATen's rows ---------------------------------------------------------------------------- */
 
-static bool keepdim_of(const Node *n) {
+bool keepdim_of(const Node *n) {
     return node_takes(n, "keepdim") && node_bool(n, "keepdim");
 }
 
@@ -530,8 +524,7 @@ static Value *summand(Graph *g, Node *n) {
     return dtype_is_float(x->type.dtype) ? x : convert(g, n, x, DT_I64);
 }
 
-static Value *sum_node(C *c, Graph *g, Node *n, Value *x, const Dims *d, bool keepdim,
-                       double factor) {
+Value *sum_node(C *c, Graph *g, Node *n, Value *x, const Dims *d, bool keepdim, double factor) {
     return MAKE("corten::reduce_sum", arg_value(x), dims_arg(c, d, x->type.rank), arg_bool(keepdim),
                 arg_float(factor));
 }

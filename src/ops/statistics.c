@@ -3,10 +3,6 @@
 
 /* ---- variance -------------------------------------------------------------------------------- */
 
-static bool keepdim_of(const Node *n) {
-    return node_takes(n, "keepdim") && node_bool(n, "keepdim");
-}
-
 /* How much less than the count a variance divides by. */
 static double correction_of(const Node *n) {
     if (node_takes(n, "unbiased"))
@@ -14,45 +10,26 @@ static double correction_of(const Node *n) {
     return node_has(n, "correction") ? node_double(n, "correction") : 1;
 }
 
-/* The dims that are reduced, wrapped, all when none is given; and how many elements they hold. */
-static int reduced_dims(C *c, const Node *n, const Type *x, int64_t *dim, int64_t *elements) {
-    int count = node_takes(n, "dim") && node_has(n, "dim") ? node_ints(n, "dim", dim, MAX_RANK) : 0;
-    bool all = count == 0;
-    *elements = 1;
-    for (int k = 0; all && k < x->rank; k++)
-        dim[count++] = k;
-    for (int k = 0; k < count; k++) {
-        dim[k] = x->rank ? dim_wrap(c, n, dim[k], x->rank) : 0;
-        *elements *= x->rank ? x->dim[dim[k]] : 1;
-    }
-    return x->rank ? count : 0;
-}
-
 /* var, std and, with two outputs, var_mean, std_mean: the scaled sum of squared distances to the
  * mean. */
 static void variance_decompose(C *c, Graph *g, Node *n, bool root) {
     Value *x = node_in(n, "self");
-    int64_t dim[MAX_RANK], elements;
-    Arg dims = arg_ints(c, reduced_dims(c, n, &x->type, dim, &elements), dim);
-    double divisor = (double)elements - correction_of(n);
-    if (!dtype_is_float(x->type.dtype) || elements == 0 || divisor <= 0) {
+    Dims d = dims_read(c, n, "dim", &x->type);
+    double divisor = (double)d.count - correction_of(n);
+    if (!dtype_is_float(x->type.dtype) || d.count == 0 || divisor <= 0) {
         diag_error(c, DIAG_MODEL, &n->loc,
                    "variance of %s over %lld elements with correction %g is not defined",
-                   dtype_name(x->type.dtype), (long long)elements, correction_of(n));
+                   dtype_name(x->type.dtype), (long long)d.count, correction_of(n));
         return;
     }
-    Value *mean = MAKE("corten::reduce_sum", arg_value(x), dims, arg_bool(true),
-                       arg_float(1 / (double)elements));
+    double share = 1 / (double)d.count;
+    Value *mean = sum_node(c, g, n, x, &d, true, share);
     Value *away = MAKE("aten::sub.Tensor", arg_value(x), arg_value(mean));
     Value *square = MAKE("aten::mul.Tensor", arg_value(away), arg_value(away));
-    Value *y = MAKE("corten::reduce_sum", arg_value(square), dims, arg_bool(keepdim_of(n)),
-                    arg_float(1 / divisor));
+    Value *y = sum_node(c, g, n, square, &d, keepdim_of(n), 1 / divisor);
     value_replace(g, n->out[0], root ? MAKE("aten::sqrt", arg_value(y)) : y);
     if (n->out_count > 1)
-        value_replace(g, n->out[1],
-                      keepdim_of(n) ? mean
-                                    : MAKE("corten::reduce_sum", arg_value(x), dims,
-                                           arg_bool(false), arg_float(1 / (double)elements)));
+        value_replace(g, n->out[1], keepdim_of(n) ? mean : sum_node(c, g, n, x, &d, false, share));
 }
 
 static void var_decompose(C *c, Graph *g, Node *n) {
