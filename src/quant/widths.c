@@ -235,7 +235,9 @@ static bool is_output(Sets *s, int root) {
  * calls the model reads int8 unless --precision says otherwise. */
 static void demand_of_set(Sets *s, int root) {
     const Value *v = s->g->value[root];
-    if ((holds_shares(s, root) && !is_output(s, root)) || holds_biased_scores(s, root))
+    if (state_maker(s, root)) /* whatever was asked for: its kernel has no other */
+        s->demand[root] = "added to from step to step";
+    else if ((holds_shares(s, root) && !is_output(s, root)) || holds_biased_scores(s, root))
         width_demand(s, v, "softmax over a long row: 8 bits are too few");
     else if (holds_partial_means(s, root))
         width_demand(s, v, "means of which means are taken");
@@ -267,15 +269,12 @@ void widths_choose(Sets *s) {
         for (int k = 0; k < s->count; k++)
             s->g->value[k]->widenable |= widenable && set_root(s, k) == id;
         int asked = set_asked_bits(s, id);
-        s->wide[id] = asked == 16 || (asked == 0 && set_is_cheap(s, id, WIDE_SHARE * total));
-        const char *demand = s->demand[id];
-        if (state_maker(s, id))
-            demand = "added to from step to step";
-        if (!s->wide[id] && demand)
-            note_reason(s, id, demand);
-        else if (s->wide[id])
-            note_reason(s, id, "small: 16 bits cost next to nothing");
-        s->wide[id] |= demand != NULL;
+        bool cheap = asked == 0 && set_is_cheap(s, id, WIDE_SHARE * total);
+        const char *reason =
+            asked == 16 || cheap ? "small: 16 bits cost next to nothing" : s->demand[id];
+        s->wide[id] = reason != NULL;
+        if (s->wide[id])
+            note_reason(s, id, reason);
         if (asked == 16)
             check_asked(s, id);
     }
