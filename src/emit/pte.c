@@ -210,20 +210,6 @@ int pte_value(Pte *t, const Value *v) {
     return t->value_of[v->id];
 }
 
-/* Is this the order of memory, but for dims of size one? */
-static bool lies_in(const Value *v, const int8_t *order) {
-    int at = 0;
-    for (int k = 0; k < v->type.rank; k++) {
-        if (v->type.dim[v->order[k]] == 1)
-            continue;
-        while (v->type.dim[order[at]] == 1)
-            at++;
-        if (order[at++] != v->order[k])
-            return false;
-    }
-    return true;
-}
-
 /* The dims in the order of memory as a shape of its own. */
 static PteShape memory_shape(const Value *v, const int8_t *order) {
     int64_t size[MAX_RANK];
@@ -236,14 +222,12 @@ int pte_value_in(Pte *t, const Value *v, const int8_t *order) {
     PteShape wanted = shape_of(v), from = memory_shape(v, v->order), to = memory_shape(v, order);
     int64_t perm[MAX_RANK];
     memcpy(wanted.order, order, (size_t)v->type.rank * sizeof *order);
-    if (lies_in(v, order))
+    if (order_same(&v->type, v->order, order))
         return pte_view(t, pte_value(t, v), &wanted);
     if (!layer_int8(v) || v->type.rank > 4)
         return -1;
     for (int k = 0; k < v->type.rank; k++)
-        for (int j = 0; j < v->type.rank; j++)
-            if (v->order[j] == order[k])
-                perm[k] = j;
+        perm[k] = order_place(v->order, order[k]);
     int out = pte_tensor(t, PTE_CHAR, &wanted);
     int args[] = {pte_view(t, pte_value(t, v), &from), pte_ints(t, v->type.rank, perm),
                   pte_view(t, out, &to)};
@@ -252,9 +236,10 @@ int pte_value_in(Pte *t, const Value *v, const int8_t *order) {
 }
 
 int pte_image(Pte *t, const Value *v) {
-    static const int8_t two[] = {0, 2, 3, 1}, one[] = {0, 2, 1};
     const int64_t *d = v->type.dim;
-    if (v->type.rank < 3 || v->type.rank > 4 || !lies_in(v, v->type.rank == 4 ? two : one))
+    int8_t order[MAX_RANK];
+    order_channels_last(v->type.rank, order);
+    if (v->type.rank < 3 || v->type.rank > 4 || !order_same(&v->type, v->order, order))
         return -1;
     PteShape shape = v->type.rank == 4 ? pte_image_shape(d[0], d[1], d[2], d[3])
                                        : pte_image_shape(d[0], d[1], 1, d[2]);

@@ -217,14 +217,12 @@ static void write_pixel_linear(Pte *t, Node *n, int input, int output) {
     call_conv(t, &c, &a);
 }
 
-/* The dims of memory as they are numbered. */
-static const int8_t in_order[MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
-
 static bool write_linear(Pte *t, Node *n) {
-    const Value *x = node_operand(n, 0);
+    int8_t in_order[MAX_RANK];
     if (!layer_fits(n) || !value_order_is_identity(node_result(n)))
         return false;
-    int input = pte_value_in(t, x, in_order), output = pte_result(t, n);
+    order_identity(in_order);
+    int input = pte_value_in(t, node_operand(n, 0), in_order), output = pte_result(t, n);
     if (input < 0)
         return false;
     if (node_in(n, "weight")->grid->part_count == 1)

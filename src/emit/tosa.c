@@ -184,9 +184,7 @@ int tosa_value(Tosa *t, const Value *v) {
 int tosa_value_in(Tosa *t, const Value *v, const int8_t *order) {
     int32_t perm[MAX_RANK];
     for (int k = 0; k < v->type.rank; k++)
-        for (int j = 0; j < v->type.rank; j++)
-            if (v->order[j] == order[k])
-                perm[k] = j;
+        perm[k] = order_place(v->order, order[k]);
     return tosa_transpose(t, tosa_value(t, v), perm);
 }
 

@@ -208,9 +208,7 @@ static int sliced(Tosa *t, const Value *x, const Value *y, const int64_t *start)
     for (int p = 0; p < x->type.rank; p++) {
         from[p] = start[x->order[p]];
         dims.dim[p] = y->type.dim[x->order[p]];
-        for (int q = 0; q < x->type.rank; q++)
-            if (x->order[q] == y->order[p])
-                perm[p] = q;
+        perm[p] = order_place(x->order, y->order[p]);
     }
     int in[] = {tosa_value(t, x), tosa_shape(t, dims.rank, from),
                 tosa_shape(t, dims.rank, dims.dim)};
@@ -336,10 +334,7 @@ bool tosa_cat(Tosa *t, Node *n) {
         }
         used++;
     }
-    TosaAttributes a = {0};
-    for (int p = 0; p < y->type.rank; p++)
-        if (y->order[p] == dim)
-            a.axis = p;
+    TosaAttributes a = {.axis = order_place(y->order, dim)};
     TosaDims dims = tosa_dims_of(y);
     t->of_value[y->id] = tosa_add(t, TOSA_CONCAT, &a, used, in, TOSA_INT8, &dims);
     return true;

@@ -2,10 +2,6 @@
  * of docs/numerics.md. */
 #include "emit/tosa.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* 2^30 * 2^(1 - 31) keeps the number. */
 int tosa_widened(Tosa *t, int tensor, int32_t zero_point, int left) {
     int32_t multiplier = 1 << 30, shift = left + 1;
@@ -57,8 +53,9 @@ static int weights_of(Tosa *t, const int8_t *weights, const LayerWindow *k, bool
 
 /* The value as N, height, width, C. */
 int tosa_image(Tosa *t, const Value *v) {
-    static const int8_t two[MAX_RANK] = {0, 2, 3, 1}, one[MAX_RANK] = {0, 2, 1};
-    int tensor = tosa_value_in(t, v, v->type.rank == 4 ? two : one);
+    int8_t order[MAX_RANK];
+    order_channels_last(v->type.rank, order);
+    int tensor = tosa_value_in(t, v, order);
     TosaDims d = tosa_dims(t, tensor);
     if (d.rank == 4)
         return tensor;
@@ -71,16 +68,15 @@ int tosa_from_order(Tosa *t, const Node *n, const int8_t *order, int tensor) {
     int32_t perm[MAX_RANK];
     for (int k = 0; k < v->type.rank; k++) {
         dims.dim[k] = v->type.dim[order[k]];
-        for (int j = 0; j < v->type.rank; j++)
-            if (order[j] == v->order[k])
-                perm[k] = j;
+        perm[k] = order_place(order, v->order[k]);
     }
     return tosa_transpose(t, tosa_reshape(t, tensor, &dims), perm);
 }
 
 int tosa_image_back(Tosa *t, const Node *n, int tensor) {
-    static const int8_t two[MAX_RANK] = {0, 2, 3, 1}, one[MAX_RANK] = {0, 2, 1};
-    return tosa_from_order(t, n, n->out[0]->type.rank == 4 ? two : one, tensor);
+    int8_t order[MAX_RANK];
+    order_channels_last(n->out[0]->type.rank, order);
+    return tosa_from_order(t, n, order, tensor);
 }
 
 TosaAttributes tosa_window(const LayerWindow *k) {
@@ -187,14 +183,14 @@ static bool write_conv_transpose(Tosa *t, Node *n) {
 }
 
 int tosa_in_own_order(Tosa *t, const Node *n, int tensor) {
-    static const int8_t logical[MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
+    int8_t logical[MAX_RANK];
+    order_identity(logical);
     return tosa_from_order(t, n, logical, tensor);
 }
 
 int tosa_in_logical_order(Tosa *t, const Value *v) {
     int8_t logical[MAX_RANK];
-    for (int d = 0; d < MAX_RANK; d++)
-        logical[d] = (int8_t)d;
+    order_identity(logical);
     return tosa_value_in(t, v, logical);
 }
 
@@ -262,10 +258,7 @@ static int reduced(Tosa *t, const Node *n, TosaKind kind, int tensor, TosaType t
     TosaDims dims = tosa_dims(t, tensor);
     for (int i = 0; i < (count ? count : x->type.rank); i++) {
         int wanted = count ? dim_wrap(t->c, n, dim[i], x->type.rank) : i;
-        TosaAttributes a = {0};
-        for (int p = 0; p < x->type.rank; p++)
-            if (x->order[p] == wanted)
-                a.axis = p;
+        TosaAttributes a = {.axis = order_place(x->order, wanted)};
         if (dims.dim[a.axis] == 1)
             continue;
         dims.dim[a.axis] = 1;
@@ -276,21 +269,13 @@ static int reduced(Tosa *t, const Node *n, TosaKind kind, int tensor, TosaType t
 
 /* From x's order with ones to the order of n's output. */
 static int reduced_back(Tosa *t, const Node *n, int tensor) {
-    const Value *x = node_operand(n, 0), *y = n->out[0];
+    const Value *x = node_operand(n, 0);
     int32_t perm[MAX_RANK];
+    if (n->out[0]->type.rank == x->type.rank)
+        return tosa_from_order(t, n, x->order, tensor);
     for (int d = 0; d < x->type.rank; d++)
-        for (int p = 0; p < x->type.rank; p++)
-            if (x->order[p] == (y->type.rank == x->type.rank ? y->order[d] : d))
-                perm[d] = p;
-    int logical = tosa_transpose(t, tensor, perm);
-    if (y->type.rank == x->type.rank)
-        return logical;
-    TosaDims dims = {y->type.rank, {0}};
-    memcpy(dims.dim, y->type.dim, sizeof dims.dim);
-    int32_t order[MAX_RANK];
-    for (int d = 0; d < y->type.rank; d++)
-        order[d] = y->order[d];
-    return tosa_transpose(t, tosa_reshape(t, logical, &dims), order);
+        perm[d] = order_place(x->order, d);
+    return tosa_in_own_order(t, n, tosa_transpose(t, tensor, perm));
 }
 
 static bool write_reduce_sum(Tosa *t, Node *n) {

@@ -104,9 +104,7 @@ bool tosa_softmax(Tosa *t, Node *n) {
     bool plain = value_scale(y) == 1.0 / 256 && value_zero_point(y) == -128;
     if (x->type.dim[dim] >= (plain ? PLAIN_ROW : ROW_LIMIT))
         return false;
-    TosaAttributes along = {0};
-    for (int p = 0; p < y->type.rank; p++)
-        along.axis = y->order[p] == dim ? p : along.axis;
+    TosaAttributes along = {.axis = order_place(y->order, dim)};
     int power = powers(t, n, tosa_value_in(t, x, y->order), &along);
     int p = probabilities(t, power, &along, plain ? 8 : PROBABILITY_BITS);
     double factor = plain ? 1 : ldexp(1, -PROBABILITY_BITS) / value_scale(y);

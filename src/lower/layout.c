@@ -8,13 +8,12 @@
 
 #include <string.h>
 
-static void order_identity(int8_t order[MAX_RANK]) {
+void order_identity(int8_t order[MAX_RANK]) {
     for (int d = 0; d < MAX_RANK; d++)
         order[d] = (int8_t)d;
 }
 
-/* N, spatial..., C for N, C, spatial... */
-static void order_channels_last(int rank, int8_t order[MAX_RANK]) {
+void order_channels_last(int rank, int8_t order[MAX_RANK]) {
     order_identity(order);
     for (int k = 1; k + 1 < rank; k++)
         order[k] = (int8_t)(k + 1);
@@ -22,8 +21,7 @@ static void order_channels_last(int rank, int8_t order[MAX_RANK]) {
         order[rank - 1] = 1;
 }
 
-/* Two orders put the elements of a shape in the same places if they list its dims above 1 alike. */
-static bool order_same(const Type *t, const int8_t *a, const int8_t *b) {
+bool order_same(const Type *t, const int8_t *a, const int8_t *b) {
     int i = 0, j = 0;
     for (;;) {
         while (i < t->rank && t->dim[a[i]] <= 1)
@@ -35,6 +33,13 @@ static bool order_same(const Type *t, const int8_t *a, const int8_t *b) {
         if (a[i++] != b[j++])
             return false;
     }
+}
+
+int order_place(const int8_t *order, int dim) {
+    int place = 0;
+    while (order[place] != dim)
+        place++;
+    return place;
 }
 
 typedef struct {

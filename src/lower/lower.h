@@ -81,6 +81,16 @@ void variant_settle(Call *call, const char *isa);
  * instructions or, compiled for size, fewer bytes of code. */
 void variants_weigh(C *c, Graph *g, const Options *o);
 
+/* ---- orders of memory (Value.order) --------------------------------------------------------- */
+
+void order_identity(int8_t order[MAX_RANK]);
+/* N, spatial..., C for N, C, spatial... */
+void order_channels_last(int rank, int8_t order[MAX_RANK]);
+/* Two orders put the elements of a shape in the same places if they list its dims above 1 alike. */
+bool order_same(const Type *t, const int8_t *a, const int8_t *b);
+/* The position of a dim, which the order lists. */
+int order_place(const int8_t *order, int dim);
+
 /* ---- helpers for lower functions ----------------------------------------------------------- */
 
 /* fixed-point factor of a positive real (design section 7) */
