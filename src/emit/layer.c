@@ -51,6 +51,11 @@ bool pool_window(const Node *n, LayerWindow *k) {
     return true;
 }
 
+int64_t window_overhang(const LayerWindow *k, int a) {
+    int64_t reach = (k->out[a] - 1) * k->stride[a] + (k->kernel[a] - 1) * k->dilation[a] + 1;
+    return reach - k->side[2 * a] - k->in[a];
+}
+
 const int8_t *layer_weights(C *c, const Node *n, const LayerWindow *k, bool depthwise) {
     const int8_t *from = node_in(n, "weight")->constant->data;
     int64_t taps = k->kernel[0] * k->kernel[1];

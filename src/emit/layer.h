@@ -21,6 +21,10 @@ LayerWindow layer_window(const Node *n); /* of a convolution */
 /* Of a pool; false if that is not one of images in 8 bits. */
 bool pool_window(const Node *n, LayerWindow *k);
 
+/* By how much the last window along dim a (0: height) reaches past the image's end; negative: what
+ * no window reaches. */
+int64_t window_overhang(const LayerWindow *k, int a);
+
 /* Weights [o][i][taps] as [o][taps][i], or as [taps][o] with one channel a group. */
 const int8_t *layer_weights(C *c, const Node *n, const LayerWindow *k, bool depthwise);
 const int32_t *layer_bias(C *c, const Node *n, int64_t channels); /* zeros if there is none */

@@ -185,7 +185,7 @@ static PteScalar scalar_of(Pte *t, const Value *v) {
     return PTE_CHAR;
 }
 
-static PteShape shape_of(const Value *v) {
+PteShape pte_shape(const Value *v) {
     PteShape s = {.rank = v->type.rank};
     for (int d = 0; d < s.rank; d++) {
         s.size[d] = v->type.dim[d];
@@ -200,7 +200,7 @@ void pte_set(Pte *t, const Value *v, int tensor) {
 
 int pte_value(Pte *t, const Value *v) {
     if (t->value_of[v->id] < 0) {
-        PteShape shape = shape_of(v);
+        PteShape shape = pte_shape(v);
         if (v->constant)
             diag_error(t->c, DIAG_MODEL, t->node ? &t->node->loc : NULL,
                        "%s is a constant operand, which no operator of the dialect takes here",
@@ -219,7 +219,7 @@ static PteShape memory_shape(const Value *v, const int8_t *order) {
 }
 
 int pte_value_in(Pte *t, const Value *v, const int8_t *order) {
-    PteShape wanted = shape_of(v), from = memory_shape(v, v->order), to = memory_shape(v, order);
+    PteShape wanted = pte_shape(v), from = memory_shape(v, v->order), to = memory_shape(v, order);
     int64_t perm[MAX_RANK];
     memcpy(wanted.order, order, (size_t)v->type.rank * sizeof *order);
     if (order_same(&v->type, v->order, order))
@@ -252,7 +252,7 @@ static const Node *fused_table(const Node *n) {
 }
 
 static int before_table(Pte *t, const Node *n) {
-    PteShape shape = shape_of(node_result(n));
+    PteShape shape = pte_shape(node_result(n));
     return pte_tensor(t, PTE_CHAR, &shape);
 }
 
@@ -265,11 +265,9 @@ int pte_result_image(Pte *t, const Node *n) {
     int whole = pte_image(t, y);
     if (whole < 0 || !fused_table(n))
         return whole;
-    return pte_view(t, before_table(t, n),
-                    &(PteShape){4,
-                                {t->p.value[whole].size[0], t->p.value[whole].size[1],
-                                 t->p.value[whole].size[2], t->p.value[whole].size[3]},
-                                {0, 2, 3, 1}});
+    const int32_t *size = t->p.value[whole].size;
+    PteShape shape = pte_image_shape(size[0], size[1], size[2], size[3]);
+    return pte_view(t, before_table(t, n), &shape);
 }
 
 void pte_finish(Pte *t, const Node *n, int tensor) {
@@ -279,7 +277,7 @@ void pte_finish(Pte *t, const Node *n, int tensor) {
         return;
     if (table_fill(t->c, table, n->out[0]->grid, node_result(n)->grid, entry) != 256)
         fatal(t->c, DIAG_MODEL, &table->loc, "a table of more than the dialect's 256 entries");
-    PteShape shape = shape_of(node_result(n));
+    PteShape shape = pte_shape(node_result(n));
     pte_lookup(t, pte_view(t, tensor, &shape), entry, pte_value(t, node_result(n)));
 }
 

@@ -45,6 +45,7 @@ int pte_scratch(Pte *t, int64_t bytes);
 
 PteShape pte_plain(int rank, const int64_t *size);                    /* in the order of its dims */
 PteShape pte_image_shape(int64_t n, int64_t c, int64_t h, int64_t w); /* channels last */
+PteShape pte_shape(const Value *v);                                   /* as it lies */
 
 /* Appends a call of cortex_m::<name>.out; the last argument is what it writes. */
 void pte_call(Pte *t, const char *name, int count, const int *arg);

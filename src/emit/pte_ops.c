@@ -18,6 +18,13 @@ static int pair(Pte *t, int64_t a, int64_t b) {
     return pte_ints(t, 2, (int64_t[]){a, b});
 }
 
+/* Does the store of n clamp? Most of the dialect's operators do not. */
+static bool clamps(const Node *n) {
+    int32_t min, max;
+    store_clamp(n, &min, &max);
+    return min > -128 || max < 127;
+}
+
 /* ---- scratch ------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -86,8 +93,7 @@ static bool is_even(const LayerWindow *k) {
 static int padded(Pte *t, int image, int64_t batch, int32_t value, LayerWindow *k) {
     int64_t before[4] = {0}, after[4] = {0};
     for (int a = 0; a < 2; a++) {
-        int64_t reach = (k->out[a] - 1) * k->stride[a] + (k->kernel[a] - 1) * k->dilation[a] + 1;
-        int64_t end = reach - k->side[2 * a] - k->in[a];
+        int64_t end = window_overhang(k, a);
         before[1 + a] = k->side[2 * a];
         after[1 + a] = end > 0 ? end : 0;
         k->in[a] += before[1 + a] + after[1 + a];
@@ -237,11 +243,10 @@ static bool write_linear(Pte *t, Node *n) {
 static bool write_matmul(Pte *t, Node *n) {
     const Value *a = node_operand(n, 0), *b = node_operand(n, 1), *y = n->out[0];
     static const int8_t plain[] = {0, 1, 2}, turned[] = {0, 2, 1};
-    int32_t multiplier, shift, min, max;
-    store_clamp(n, &min, &max);
+    int32_t multiplier, shift;
     if (!layer_int8(a) || !layer_int8(b) || !layer_int8(y) || a->constant || b->constant ||
-        a->type.rank != 3 || b->type.rank != 3 || a->type.dim[0] != b->type.dim[0] || min > -128 ||
-        max < 127 || !value_order_is_identity(node_result(n)))
+        a->type.rank != 3 || b->type.rank != 3 || a->type.dim[0] != b->type.dim[0] || clamps(n) ||
+        !value_order_is_identity(node_result(n)))
         return false;
     PteShape columns = {3, {b->type.dim[0], b->type.dim[2], b->type.dim[1]}, {0, 1, 2}};
     int lhs = pte_value_in(t, a, plain), rhs = pte_value_in(t, b, turned), out = pte_result(t, n);
@@ -318,14 +323,11 @@ static bool write_reduce_sum(Pte *t, Node *n) {
  * their grid, whose scale it is told. */
 static bool write_avg_pool(Pte *t, Node *n) {
     LayerWindow k;
-    int32_t multiplier, shift, min, max;
-    store_clamp(n, &min, &max);
-    if (!pool_window(n, &k) || !grids_equal(node_operand(n, 0), n->out[0]) || min > -128 ||
-        max < 127)
+    int32_t multiplier, shift;
+    if (!pool_window(n, &k) || !grids_equal(node_operand(n, 0), n->out[0]) || clamps(n))
         return false;
     for (int a = 0; a < 2; a++)
-        if (k.side[2 * a] || k.side[2 * a + 1] || !is_even(&k) ||
-            (k.out[a] - 1) * k.stride[a] + k.kernel[a] > k.in[a])
+        if (k.side[2 * a] || k.side[2 * a + 1] || !is_even(&k) || window_overhang(&k, a) > 0)
             return false;
     int image = pte_image(t, node_operand(n, 0)), out = pte_result_image(t, n);
     if (image < 0 || out < 0)
@@ -428,10 +430,9 @@ static bool write_add(Pte *t, Node *n) {
 }
 
 static bool write_mul(Pte *t, Node *n) {
-    int32_t multiplier, shift, min, max;
+    int32_t multiplier, shift;
     int operand[2];
-    store_clamp(n, &min, &max);
-    if (min > -128 || max < 127 || !take_operands(t, n, operand))
+    if (clamps(n) || !take_operands(t, n, operand))
         return false;
     const Value *a = node_operand(n, 0), *b = node_operand(n, 1), *y = n->out[0];
     multiplier_from(value_scale(a) * value_scale(b) / value_scale(y), &multiplier, &shift);
@@ -452,11 +453,9 @@ static bool write_mul(Pte *t, Node *n) {
 
 /* The dialect compares numbers as they are: all on one grid. */
 static bool write_extreme(Pte *t, Node *n) {
-    int32_t min, max;
     int operand[2];
-    store_clamp(n, &min, &max);
-    if (min > -128 || max < 127 || !take_operands(t, n, operand) ||
-        !grids_equal(node_operand(n, 0), n->out[0]) || !grids_equal(node_operand(n, 1), n->out[0]))
+    if (clamps(n) || !take_operands(t, n, operand) || !grids_equal(node_operand(n, 0), n->out[0]) ||
+        !grids_equal(node_operand(n, 1), n->out[0]))
         return false;
     int out = pte_result(t, n), args[] = {operand[0], operand[1], out};
     pte_call(t, node_is(n, "aten::maximum") ? "maximum" : "minimum", 3, args);
@@ -562,9 +561,7 @@ static bool write_alias(Pte *t, Node *n) {
         x->buffer_offset != y->buffer_offset || value_bytes(x) != value_bytes(y) ||
         value_storage(x) != value_storage(y))
         return false;
-    PteShape shape = {.rank = y->type.rank};
-    memcpy(shape.size, y->type.dim, sizeof shape.size);
-    memcpy(shape.order, y->order, sizeof shape.order);
+    PteShape shape = pte_shape(y);
     pte_set(t, y, pte_view(t, pte_value(t, x), &shape));
     return true;
 }

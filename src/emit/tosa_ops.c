@@ -93,8 +93,7 @@ int tosa_end_exactly(Tosa *t, int tensor, const LayerWindow *k, int32_t pad[4]) 
     TosaDims dims = tosa_dims(t, tensor);
     bool cut = false;
     for (int a = 0; a < 2; a++) {
-        int64_t reach = (k->out[a] - 1) * k->stride[a] + (k->kernel[a] - 1) * k->dilation[a] + 1;
-        int64_t end = reach - k->side[2 * a] - k->in[a];
+        int64_t end = window_overhang(k, a);
         pad[2 * a] = (int32_t)k->side[2 * a];
         pad[2 * a + 1] = (int32_t)(end > 0 ? end : 0);
         if (end < 0)
