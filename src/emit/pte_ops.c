@@ -2,8 +2,8 @@
  * each core row, with the arguments in the dialect's order. Scratch is what CMSIS-NN's functions of
  * the target ask for. */
 #include "emit/pte.h"
+#include "lower/pointwise.h"
 
-#include <math.h>
 #include <string.h>
 
 static bool isa_is(const Pte *t, const char *isa) {
@@ -393,21 +393,19 @@ static bool take_operands(Pte *t, const Node *n, int operand[2]) {
     return true;
 }
 
-enum { ADD_SHIFT = 20 };
-
 /* Both on a common scale in 32 bits, then on the output's. */
 static bool write_add(Pte *t, Node *n) {
     int operand[2];
     if (node_double(n, "alpha") <= 0 || !take_operands(t, n, operand))
         return false;
     const Value *a = node_operand(n, 0), *b = node_operand(n, 1), *y = n->out[0];
-    double scale[] = {value_scale(a), node_double(n, "alpha") * value_scale(b)};
-    double common = 2 * fmax(scale[0], scale[1]);
+    SumFactors f = sum_factors(value_scale(a), node_double(n, "alpha") * value_scale(b),
+                               value_scale(y), SUM_S8_LEFT);
     int32_t multiplier[3], shift[3], min, max;
-    for (int k = 0; k < 2; k++)
-        multiplier_from(scale[k] / common, &multiplier[k], &shift[k]);
-    multiplier_from(ldexp(common / value_scale(y), -ADD_SHIFT), &multiplier[2], &shift[2]);
-    shift[2] = shift[2] > 1 ? 1 : shift[2]; /* as the kernel holds it */
+    multiplier_from(f.a, &multiplier[0], &shift[0]);
+    multiplier_from(f.b, &multiplier[1], &shift[1]);
+    multiplier_from(f.output, &multiplier[2], &shift[2]);
+    shift[2] = shift[2] > SUM_SHIFT_MOST ? SUM_SHIFT_MOST : shift[2];
     store_clamp(n, &min, &max);
     int out = pte_result(t, n);
     int args[] = {operand[0],
@@ -436,7 +434,7 @@ static bool write_mul(Pte *t, Node *n) {
         return false;
     const Value *a = node_operand(n, 0), *b = node_operand(n, 1), *y = n->out[0];
     multiplier_from(value_scale(a) * value_scale(b) / value_scale(y), &multiplier, &shift);
-    shift = shift > 15 ? 15 : shift; /* as the kernel holds it */
+    shift = shift > PRODUCT_SHIFT_MOST ? PRODUCT_SHIFT_MOST : shift;
     int out = pte_result(t, n);
     int args[] = {operand[0],
                   pte_int(t, value_zero_point(a)),

@@ -1,5 +1,6 @@
 /* Pointwise operators in TOSA, in the arithmetic of the kernels (docs/numerics.md). */
 #include "emit/tosa.h"
+#include "lower/pointwise.h"
 
 #include <math.h>
 
@@ -23,8 +24,6 @@ static bool operands_fit(const Node *n) {
            layer_int8(node_operand(n, 1)) && layer_int8(n->out[0]);
 }
 
-enum { ADD_SHIFT = 20 };
-
 /* On the grid of n's output; a factor that is too large for TOSA or the kernel is held as the
  * kernel holds it. */
 static int stored(Tosa *t, const Node *n, int tensor, double factor, int32_t most) {
@@ -35,9 +34,9 @@ static int stored(Tosa *t, const Node *n, int tensor, double factor, int32_t mos
                         &shift);
 }
 
-/* (q - zero_point) * 2^20, negated if the factor is, then on the common scale. */
+/* (q - zero_point) * 2^SUM_S8_LEFT, negated if the factor is, then on the common scale. */
 static int addend(Tosa *t, const Node *n, int k, double factor) {
-    int wide = tosa_widened(t, operand(t, n, k), value_zero_point(node_operand(n, k)), ADD_SHIFT);
+    int wide = tosa_widened(t, operand(t, n, k), value_zero_point(node_operand(n, k)), SUM_S8_LEFT);
     TosaDims dims = tosa_dims(t, wide);
     if (factor < 0)
         wide = tosa_pair(t, TOSA_SUB, tosa_ranked(t, tosa_number(t, TOSA_INT32, 0), dims.rank),
@@ -49,14 +48,12 @@ static int addend(Tosa *t, const Node *n, int k, double factor) {
 static bool write_sum(Tosa *t, Node *n, double factor_a, double factor_b) {
     if (!operands_fit(n))
         return false;
-    double a = factor_a * value_scale(node_operand(n, 0));
-    double b = factor_b * value_scale(node_operand(n, 1));
-    double common = 2 * fmax(fabs(a), fabs(b));
+    SumFactors f = sum_factors(factor_a * value_scale(node_operand(n, 0)),
+                               factor_b * value_scale(node_operand(n, 1)), value_scale(n->out[0]),
+                               SUM_S8_LEFT);
     TosaDims dims = tosa_dims_of(n->out[0]);
-    int sum =
-        tosa_pair(t, TOSA_ADD, addend(t, n, 0, a / common), addend(t, n, 1, b / common), &dims);
-    double factor = ldexp(common / value_scale(n->out[0]), -ADD_SHIFT);
-    tosa_store(t, n, stored(t, n, sum, factor, 1));
+    int sum = tosa_pair(t, TOSA_ADD, addend(t, n, 0, f.a), addend(t, n, 1, f.b), &dims);
+    tosa_store(t, n, stored(t, n, sum, f.output, SUM_SHIFT_MOST));
     return true;
 }
 
@@ -76,7 +73,7 @@ bool tosa_write_mul(Tosa *t, Node *n) {
     int product = tosa_product(t, tosa_widened(t, operand(t, n, 0), value_zero_point(a), 0),
                                tosa_widened(t, operand(t, n, 1), value_zero_point(b), 0), 0, &dims);
     double factor = value_scale(a) * value_scale(b) / value_scale(y);
-    tosa_store(t, n, stored(t, n, product, factor, 15));
+    tosa_store(t, n, stored(t, n, product, factor, PRODUCT_SHIFT_MOST));
     return true;
 }
 
@@ -88,8 +85,6 @@ bool tosa_write_table(Tosa *t, Node *n) {
     tosa_store(t, n, tosa_lookup(t, operand(t, n, 0), entry));
     return true;
 }
-
-enum { PRELU_BITS = 16 };
 
 /* The slopes' signs, or -1 if all are positive. */
 static int signs(Tosa *t, const Value *weight) {

@@ -300,6 +300,11 @@ static void signed_multiplier(double real, int32_t *multiplier, int32_t *shift) 
         *multiplier = -*multiplier;
 }
 
+SumFactors sum_factors(double scale_a, double scale_b, double scale_out, int left_shift) {
+    double common = 2 * fmax(fabs(scale_a), fabs(scale_b));
+    return (SumFactors){scale_a / common, scale_b / common, common / ldexp(scale_out, left_shift)};
+}
+
 /* out = factor_a * a + factor_b * b */
 static void lower_sum(C *c, Graph *g, Node *n, double factor_a, double factor_b) {
     Form form;
@@ -307,8 +312,6 @@ static void lower_sum(C *c, Graph *g, Node *n, double factor_a, double factor_b)
     if (!operands(c, g, n, &form, &lhs, &rhs))
         return;
     const Value *out = stored(n);
-    double scale_a = scale_of(lhs) * factor_a, scale_b = scale_of(rhs) * factor_b;
-    double common = 2 * fmax(fabs(scale_a), fabs(scale_b));
     Call *call = call_new(c, g, n, form == FORM_S16 ? CTN_KERNEL_add_s16 : CTN_KERNEL_add_s8);
     CtnAddS8Args *a = call->args; /* both widths share the argument list */
     call_in(call, &a->a, lhs);
@@ -319,18 +322,19 @@ static void lower_sum(C *c, Graph *g, Node *n, double factor_a, double factor_b)
     loop(n, rhs, a->dim, a->b_stride);
     a->a_zero_point = zero_point_of(lhs);
     a->b_zero_point = zero_point_of(rhs);
-    a->left_shift = form == FORM_S16 ? 15 : 20;
-    signed_multiplier(scale_a / common, &a->a_multiplier, &a->a_shift);
-    signed_multiplier(scale_b / common, &a->b_multiplier, &a->b_shift);
-    multiplier_from(common / ldexp(scale_of(out), a->left_shift), &a->output_multiplier,
-                    &a->output_shift);
+    a->left_shift = form == FORM_S16 ? 15 : SUM_S8_LEFT;
+    SumFactors f = sum_factors(scale_of(lhs) * factor_a, scale_of(rhs) * factor_b, scale_of(out),
+                               a->left_shift);
+    signed_multiplier(f.a, &a->a_multiplier, &a->a_shift);
+    signed_multiplier(f.b, &a->b_multiplier, &a->b_shift);
+    multiplier_from(f.output, &a->output_multiplier, &a->output_shift);
     a->output_zero_point = zero_point_of(out);
     store_clamp(n, &a->clamp_min, &a->clamp_max);
     /* The sum is below 2^30, so one bit of left shift keeps it in int32. Where the result's steps
      * are finer than that, a step of an int8 operand (2^19 here) is far beyond its range anyway. */
-    if (a->output_shift > 1 && form == FORM_S16)
+    if (a->output_shift > SUM_SHIFT_MOST && form == FORM_S16)
         refuse(c, n, "the result's scale is too fine for its operands'");
-    a->output_shift = a->output_shift > 1 ? 1 : a->output_shift;
+    a->output_shift = a->output_shift > SUM_SHIFT_MOST ? SUM_SHIFT_MOST : a->output_shift;
 }
 
 void lower_add(C *c, Graph *g, Node *n) {
@@ -391,7 +395,7 @@ void lower_mul(C *c, Graph *g, Node *n) {
      * int32 and carry any product but 0 beyond the result's range. int16: 2^30, 1 bit. */
     if (a->shift > 1 && form == FORM_S16)
         refuse(c, n, "the result's scale is too fine for its operands'");
-    a->shift = a->shift > 15 ? 15 : a->shift;
+    a->shift = a->shift > PRODUCT_SHIFT_MOST ? PRODUCT_SHIFT_MOST : a->shift;
 }
 
 void lower_div(C *c, Graph *g, Node *n) {
@@ -621,8 +625,6 @@ static double constant_real(const Value *v, int64_t k) {
         part++;
     return part->scale * (q - part->zero_point);
 }
-
-enum { PRELU_BITS = 16 }; /* fraction bits that the kernel gives its input: it rounds once */
 
 /* Slopes of their own, spread by broadcasting; positive inputs keep slope 1. */
 void lower_prelu(C *c, Graph *g, Node *n) {

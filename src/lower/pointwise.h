@@ -5,6 +5,22 @@
 
 #include "lower/lower.h"
 
+/* ---- the kernels' arithmetic, for writers of other programs too ----------------------------- */
+
+enum { SUM_S8_LEFT = 20 };        /* bits that int8 operands of a sum are shifted left by */
+enum { SUM_SHIFT_MOST = 1 };      /* a result's shift to the left is held at this: a sum's, */
+enum { PRODUCT_SHIFT_MOST = 15 }; /* a product's */
+enum { PRELU_BITS = 16 }; /* fraction bits that the kernel gives its input: it rounds once */
+
+typedef struct {
+    double a, b;   /* of the operands shifted left, to a common scale; signed */
+    double output; /* of their sum, to the result's scale */
+} SumFactors;
+/* Scales of the operands, negative where one is subtracted, and of the result. */
+SumFactors sum_factors(double scale_a, double scale_b, double scale_out, int left_shift);
+
+/* ---- lowering ------------------------------------------------------------------------------ */
+
 void lower_add(C *c, Graph *g, Node *n);  /* add, sub, rsub, with alpha */
 void lower_lerp(C *c, Graph *g, Node *n); /* with a weight that is a number: a sum too */
 void lower_mul(C *c, Graph *g, Node *n);
