@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lower/lower.h"
+#include "lower/memory.h"
 
 typedef struct {
     C *c;
@@ -266,7 +266,8 @@ static void check_placed(const Check *k) {
             continue;
         for (int i = 0; i < n->out_count; i++) {
             const Value *v = i == 0 ? node_result(n) : n->out[i];
-            bool read = n->target == NODE_NPU ? read_on_cpu(v) : v->user_count + v->output_count > 0;
+            bool read =
+                n->target == NODE_NPU ? read_on_cpu(v) : v->user_count + v->output_count > 0;
             if (!v->buffer && read && type_count(&v->type) > 0)
                 broken(k, n, "no call writes %s", v->name);
         }
@@ -293,30 +294,12 @@ static void check_calls(const Check *k) {
     }
 }
 
-static bool has_field(const Call *call, const char *name) {
-    const Kernel *kernel = kernel_at(call->kernel);
-    for (int i = 0; i < kernel->field_count; i++)
-        if (strcmp(kernel->field[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-static bool is_given(const Call *call, const char *name) {
-    const Kernel *kernel = kernel_at(call->kernel);
-    for (int i = 0; i < call->ref_count; i++)
-        for (int f = 0; f < kernel->field_count; f++)
-            if (kernel->field[f].offset == call->ref[i].field_offset &&
-                strcmp(kernel->field[f].name, name) == 0)
-                return true;
-    return false;
-}
-
 /* A fused table is given to a call of the node before it; a fused clamp needs a kernel that has
  * bounds, or a table in their place. */
 static bool applies(const Call *call, const Node *epilogue) {
-    if (is_given(call, "table"))
+    if (call_ref_named(call, "table"))
         return true;
-    return !node_is(epilogue, "corten::table") && has_field(call, "clamp_min");
+    return !node_is(epilogue, "corten::table") && kernel_field(call->kernel, "clamp_min");
 }
 
 static void check_fused(const Check *k) {
