@@ -429,7 +429,6 @@ static Spread spread_new(Plan *p) {
 void regions_place(Plan *p) {
     Graph *g = p->g;
     Buffer **same = NEW_ARRAY(p->c, Buffer *, g->buffer_count + 1);
-    regions_lay_boundary(g);
     arena_bound(p);
     count_accesses(g);
     for (int i = 0; i < g->buffer_count; i++) {
