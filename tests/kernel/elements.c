@@ -44,15 +44,36 @@ static void half_factor(int32_t *multiplier, int32_t *shift) {
     *shift = 0;
 }
 
+/* Two operands and their loop; the fields stand alike in all these kernels' arguments. */
+#define BINARY_FIELDS(m, call, args, in, out)                                                      \
+    do {                                                                                           \
+        int32_t dense[6];                                                                          \
+        fill_dims(m, 6, (args)->dim);                                                              \
+        call_in(call, &(args)->a,                                                                  \
+                tensor(m, "a", in, operand_strides(m, 6, (args)->dim, (args)->a_stride)));         \
+        call_in(call, &(args)->b,                                                                  \
+                tensor(m, "b", in, operand_strides(m, 6, (args)->dim, (args)->b_stride)));         \
+        call_out(call, &(args)->output,                                                            \
+                 tensor(m, "output", out, dense_strides(6, (args)->dim, dense)));                  \
+    } while (0)
+
+/* The end of a store of int8, or of int16, which has no table. */
+static void store_as(Maker *m, Call *call, DType dtype, int32_t *min, int32_t *max,
+                     uint32_t *table) {
+    if (dtype == DT_I8) {
+        random_store(m, call, min, max, table);
+        return;
+    }
+    call_absent(call, table);
+    random_clamp(m, min, max);
+    *min *= 256;
+    *max *= 256;
+}
+
 static void add(Maker *m, Call *call, DType dtype) {
     CtnAddS8Args *a = call->args; /* add_s16 has the same fields */
     bool wide = dtype == DT_I16;
-    fill_dims(m, 6, a->dim);
-    int32_t dense[6];
-    int64_t count = dense_strides(6, a->dim, dense);
-    call_in(call, &a->a, tensor(m, "a", dtype, operand_strides(m, 6, a->dim, a->a_stride)));
-    call_in(call, &a->b, tensor(m, "b", dtype, operand_strides(m, 6, a->dim, a->b_stride)));
-    call_out(call, &a->output, tensor(m, "output", dtype, count));
+    BINARY_FIELDS(m, call, a, dtype, dtype);
     a->left_shift = wide ? 15 : 20;
     a->a_zero_point = wide ? 0 : random_zero_point(m);
     a->b_zero_point = wide ? 0 : random_zero_point(m);
@@ -66,14 +87,7 @@ static void add(Maker *m, Call *call, DType dtype) {
     if (chance(m, 30))
         a->b_multiplier = -a->b_multiplier;
     random_factor(m, &a->output_multiplier, &a->output_shift, wide ? -15 : -20, wide ? -12 : -17);
-    call_absent(call, &a->table);
-    if (wide) {
-        random_clamp(m, &a->clamp_min, &a->clamp_max);
-        a->clamp_min *= 256;
-        a->clamp_max *= 256;
-    } else {
-        random_store(m, call, &a->clamp_min, &a->clamp_max, &a->table);
-    }
+    store_as(m, call, dtype, &a->clamp_min, &a->clamp_max, &a->table);
 }
 
 void make_add_s8(Maker *m, Call *call) {
@@ -87,24 +101,12 @@ void make_add_s16(Maker *m, Call *call) {
 static void mul(Maker *m, Call *call, DType dtype) {
     CtnMulS8Args *a = call->args;
     bool wide = dtype == DT_I16;
-    fill_dims(m, 6, a->dim);
-    int32_t dense[6];
-    int64_t count = dense_strides(6, a->dim, dense);
-    call_in(call, &a->a, tensor(m, "a", dtype, operand_strides(m, 6, a->dim, a->a_stride)));
-    call_in(call, &a->b, tensor(m, "b", dtype, operand_strides(m, 6, a->dim, a->b_stride)));
-    call_out(call, &a->output, tensor(m, "output", dtype, count));
+    BINARY_FIELDS(m, call, a, dtype, dtype);
     a->a_zero_point = wide ? 0 : random_zero_point(m);
     a->b_zero_point = wide ? 0 : random_zero_point(m);
     a->output_zero_point = wide ? 0 : random_zero_point(m);
     random_factor(m, &a->multiplier, &a->shift, wide ? -15 : -9, wide ? -10 : 1);
-    call_absent(call, &a->table);
-    if (wide) {
-        random_clamp(m, &a->clamp_min, &a->clamp_max);
-        a->clamp_min *= 256;
-        a->clamp_max *= 256;
-    } else {
-        random_store(m, call, &a->clamp_min, &a->clamp_max, &a->table);
-    }
+    store_as(m, call, dtype, &a->clamp_min, &a->clamp_max, &a->table);
 }
 
 void make_mul_s8(Maker *m, Call *call) {
@@ -114,19 +116,6 @@ void make_mul_s8(Maker *m, Call *call) {
 void make_mul_s16(Maker *m, Call *call) {
     mul(m, call, DT_I16);
 }
-
-/* Two operands and their loop; the fields stand alike in all these kernels' arguments. */
-#define BINARY_FIELDS(m, call, args, in, out)                                                      \
-    do {                                                                                           \
-        int32_t dense[6];                                                                          \
-        fill_dims(m, 6, (args)->dim);                                                              \
-        call_in(call, &(args)->a,                                                                  \
-                tensor(m, "a", in, operand_strides(m, 6, (args)->dim, (args)->a_stride)));         \
-        call_in(call, &(args)->b,                                                                  \
-                tensor(m, "b", in, operand_strides(m, 6, (args)->dim, (args)->b_stride)));         \
-        call_out(call, &(args)->output,                                                            \
-                 tensor(m, "output", out, dense_strides(6, (args)->dim, dense)));                  \
-    } while (0)
 
 void make_div_s8(Maker *m, Call *call) {
     CtnDivS8Args *a = call->args;

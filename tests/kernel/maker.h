@@ -1,5 +1,5 @@
-/* What the files of makers share: the generator that draws a case, what several of them draw, and the
- * makers themselves. */
+/* What the files of makers share: the generator that draws a case, what several of them draw, and
+ * the makers themselves. */
 #ifndef CORTEN_KERNEL_MAKER_H
 #define CORTEN_KERNEL_MAKER_H
 
@@ -31,6 +31,9 @@ void random_factor(Maker *m, int32_t *multiplier, int32_t *shift, int32_t low, i
 Window window_of(Maker *m);
 /* An image that is at least as large as the window. */
 void fit(Window *w);
+/* As averages take it: without dilation, and padded less than the kernel, so that each window has a
+ * tap. */
+void undilate(Window *w);
 void constant(Call *call, uint32_t *field, DType dtype, int64_t count, const void *data);
 /* Weights of `depth` for each channel, biases and factors, so that sums are within int32. */
 void channel_constants(Maker *m, Call *call, int64_t channels, int64_t depth, uint32_t *weights,

@@ -21,11 +21,7 @@ void make_max_pool2d_s8(Maker *m, Call *call) {
 void make_avg_pool2d_s8(Maker *m, Call *call) {
     CtnAvgPool2dS8Args *a = call->args;
     Window w = window_of(m);
-    w.pad_top /= w.dilation_h; /* below the kernel, so that each window has a tap */
-    w.pad_bottom /= w.dilation_h;
-    w.pad_left /= w.dilation_w;
-    w.pad_right /= w.dilation_w;
-    w.dilation_h = w.dilation_w = 1;
+    undilate(&w);
     if (m->index == 0) { /* more taps than int16 sums */
         w.in_h = w.kernel_h = 17;
         w.in_w = w.kernel_w = 18;

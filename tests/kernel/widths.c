@@ -118,11 +118,7 @@ void make_pieces_s16(Maker *m, Call *call) {
 void make_avg_pool2d_s16(Maker *m, Call *call) {
     CtnAvgPool2dS16Args *a = call->args;
     Window w = window_of(m);
-    w.pad_top /= w.dilation_h; /* below the kernel, so that each window has a tap */
-    w.pad_bottom /= w.dilation_h;
-    w.pad_left /= w.dilation_w;
-    w.pad_right /= w.dilation_w;
-    w.dilation_h = w.dilation_w = 1;
+    undilate(&w);
     fit(&w);
     WINDOW_FIELDS(a, &w);
     a->channels = w.in_c;

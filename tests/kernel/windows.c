@@ -58,6 +58,14 @@ void fit(Window *w) {
     w->in_w = w->in_w < need_w ? need_w : w->in_w;
 }
 
+void undilate(Window *w) {
+    w->pad_top /= w->dilation_h;
+    w->pad_bottom /= w->dilation_h;
+    w->pad_left /= w->dilation_w;
+    w->pad_right /= w->dilation_w;
+    w->dilation_h = w->dilation_w = 1;
+}
+
 Window window_of(Maker *m) {
     Window w = m->index < (int)COUNT_OF(edges) ? edges[m->index] : random_window(m);
     fit(&w);
