@@ -11,9 +11,10 @@ import json
 import math
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
+
+from sections import output
 
 CPUS = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"]
 # Arena with scratch in bytes, and flash held to what must be stored, for these CPUs.
@@ -29,13 +30,6 @@ ALIGN = 16
 # Kernels that are through with an element before they write over it.
 ELEMENTWISE = re.compile("(add|mul|table|prelu|softmax|program)_")
 PATCHED = {"out_h", "in_h", "pad_top", "out_w", "in_w", "dim", "count"} # what steps of strips change
-
-
-def output(*args):
-    run = subprocess.run([str(a) for a in args], capture_output=True, text=True)
-    if run.returncode:
-        raise RuntimeError(f"{args[0]} {args[1]} exit {run.returncode}: {run.stderr.strip()[:300]}")
-    return run.stdout
 
 
 # ---- the trace ------------------------------------------------------------------------------------
