@@ -1,15 +1,12 @@
-/* Builds bench/chip.c with the whole runtime for a CPU and runs calls on it under QEMU, in a folder
- * of its own that is removed again. */
+/* Builds programs with the whole runtime for a CPU: bench/chip.c, which runs calls under QEMU in a
+ * folder of its own, and others that read the same file of calls. */
 #include "chip_run.h"
-#include "run/process.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { COMPILE_AND_RUN_SECONDS = 3600 };
 
-static void write_calls(C *c, const char *work, int count, const BoardCall *calls) {
+void board_write_calls(C *c, const char *work, int count, const BoardCall *calls) {
     Text out = text_new(c);
     uint32_t number = (uint32_t)count;
     text_add_bytes(&out, &number, 4);
@@ -35,6 +32,27 @@ static void add_sources(C *c, Words *w, const char *folder, const char *except) 
             words_add(w, path_join(c, folder, name[i]));
 }
 
+Words board_compiler(C *c, const Cpu *cpu, const char *program, const char *elf) {
+    const char *source = CORTEN_SOURCE;
+    Words w = words_new(c);
+    words_add(&w, "arm-none-eabi-gcc");
+    words_split(&w, cpu->gcc_flags);
+    words_split(&w, "-std=gnu11 -O2 -ffreestanding -ffp-contract=off -ffunction-sections "
+                    "-fdata-sections -nostdlib -Wl,--gc-sections");
+    words_add(&w, c_format(c, "-DCHIP_LEVEL=%d", isa_rank(cpu->isa)));
+    words_add(&w, c_format(c, "-I%s/runtime", source));
+    words_add(&w, c_format(c, "-I%s/boards", source));
+    words_add(&w, c_format(c, "-I%s/boards/%s", source, cpu->board));
+    words_add(&w, c_format(c, "-L%s/boards", source));
+    words_add(&w, c_format(c, "-T%s/boards/%s/link.ld", source, cpu->board));
+    add_sources(c, &w, path_join(c, source, "runtime"), "");
+    add_sources(c, &w, path_join(c, source, "boards"), "harness.c");
+    words_add(&w, path_join(c, source, program));
+    words_split(&w, "-lgcc -o");
+    words_add(&w, elf);
+    return w;
+}
+
 /* What it prints goes to a file in the folder. */
 static void run(C *c, const char *work, const Words *w, const char *file) {
     const char *log = path_join(c, work, file);
@@ -45,29 +63,6 @@ static void run(C *c, const char *work, const Words *w, const char *file) {
     if (code != 0)
         fatal(c, DIAG_TOOL, NULL, "%s failed with code %d\n%s", w->item[0], code,
               file_read(c, log, &(size_t){0}));
-}
-
-static void build(C *c, const Cpu *cpu, const char *work) {
-    const char *source = CORTEN_SOURCE;
-    int level = 0;
-    while (strcmp(isa_levels[level], cpu->isa) != 0)
-        level++;
-    Words w = words_new(c);
-    words_add(&w, "arm-none-eabi-gcc");
-    words_split(&w, cpu->gcc_flags);
-    words_split(&w, "-std=gnu11 -O2 -ffreestanding -ffp-contract=off -ffunction-sections "
-                    "-fdata-sections -nostdlib -Wl,--gc-sections");
-    words_add(&w, c_format(c, "-DCHIP_LEVEL=%d", level));
-    words_add(&w, c_format(c, "-I%s/runtime", source));
-    words_add(&w, c_format(c, "-I%s/boards", source));
-    words_add(&w, c_format(c, "-I%s/boards/%s", source, cpu->board));
-    words_add(&w, c_format(c, "-L%s/boards", source));
-    words_add(&w, c_format(c, "-T%s/boards/%s/link.ld", source, cpu->board));
-    add_sources(c, &w, path_join(c, source, "runtime"), "");
-    add_sources(c, &w, path_join(c, source, "boards"), "harness.c");
-    words_add(&w, c_format(c, "%s/bench/chip.c", source));
-    words_split(&w, "-lgcc -o bench.elf");
-    run(c, work, &w, "log");
 }
 
 static void simulate(C *c, const Cpu *cpu, const char *work, const char *plugin) {
@@ -87,20 +82,11 @@ static void simulate(C *c, const Cpu *cpu, const char *work, const char *plugin)
     run(c, work, &w, "log");
 }
 
-static void remove_folder(C *c, const char *work) {
-    static const char *const left[] = {"cases.bin", "counts.bin", "arenas.bin", "cycles.bin",
-                                       "bench.elf", "listing",    "log"};
-    for (size_t i = 0; i < COUNT_OF(left); i++)
-        unlink(path_join(c, work, left[i]));
-    rmdir(work);
-}
-
 BoardResult board_run(C *c, const Cpu *cpu, int count, const BoardCall *calls, const char *plugin) {
-    char *work = c_strdup(c, "/tmp/corten-bench-XXXXXX");
-    if (!mkdtemp(work))
-        fatal(c, DIAG_INPUT, NULL, "cannot make a folder in /tmp");
-    write_calls(c, work, count, calls);
-    build(c, cpu, work);
+    const char *work = folder_temporary(c);
+    board_write_calls(c, work, count, calls);
+    Words compiler = board_compiler(c, cpu, "bench/chip.c", "bench.elf");
+    run(c, work, &compiler, "log");
     simulate(c, cpu, work, plugin);
     BoardResult r = {0};
     size_t bytes;
@@ -112,6 +98,5 @@ BoardResult board_run(C *c, const Cpu *cpu, int count, const BoardCall *calls, c
     if (plugin && bytes != sizeof *r.cycles * (size_t)count)
         fatal(c, DIAG_BUG, NULL, "cycles of %zu calls of %d", bytes / sizeof *r.cycles, count);
     r.arenas = (const uint8_t *)file_read(c, path_join(c, work, "arenas.bin"), &r.arena_bytes);
-    remove_folder(c, work);
     return r;
 }

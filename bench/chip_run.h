@@ -3,6 +3,7 @@
 #define CORTEN_BENCH_CHIP_RUN_H
 
 #include "lower/lower.h"
+#include "run/process.h"
 
 typedef struct { /* a call placed in two images, as plan would place it in arena and weights */
     const Call *call;
@@ -21,6 +22,10 @@ typedef struct {
     size_t arena_bytes;
 } BoardResult;
 
+/* Writes cases.bin in the folder, which bench/chip.c and tests/kernel/chip_main.c read. */
+void board_write_calls(C *c, const char *work, int count, const BoardCall *calls);
+/* The compiler's words for a program (in the sources) with the whole runtime on the CPU's board. */
+Words board_compiler(C *c, const Cpu *cpu, const char *program, const char *elf);
 /* plugin: the file of cycles.c's, or NULL. */
 BoardResult board_run(C *c, const Cpu *cpu, int count, const BoardCall *calls, const char *plugin);
 

@@ -29,13 +29,6 @@ typedef struct {
 
 /* ---- calls --------------------------------------------------------------------------------- */
 
-static int level_of(const char *isa) {
-    for (int i = 0; isa && i < isa_level_count; i++)
-        if (strcmp(isa_levels[i], isa) == 0)
-            return i;
-    return -1;
-}
-
 static void add_call(Costs *k, BoardCall call) {
     k->call =
         c_grow(k->c, k->call, k->call_count, &k->call_capacity, k->call_count + 1, sizeof *k->call);
@@ -51,7 +44,7 @@ static void add_layer(Costs *k, const Layer *layer, const char *isa) {
     add_placed(k, layer_place(k->c, layer, isa));
     for (int v = 0; v < variant_table_count; v++) {
         const Variant *small = &variant_table[v];
-        if (!small->small || level_of(small->isa) != level_of(isa))
+        if (!small->small || isa_rank(small->isa) != isa_rank(isa))
             continue;
         const Placed *p = layer_place_as(k->c, layer, small);
         if (p)
@@ -110,7 +103,7 @@ static void add_shapes(Costs *k, const char *isa) {
 static void add_cases(Costs *k) {
     for (int v = 0; v < variant_table_count; v++) {
         const Variant *variant = &variant_table[v];
-        if (level_of(variant->isa) > level_of(k->cpu->isa))
+        if (!variant_runs_on(variant, k->cpu->isa))
             continue;
         for (int i = 0; i < case_count(variant->kernel); i++) {
             const KernelCase *p = case_make(k->c, variant, i);
@@ -122,7 +115,7 @@ static void add_cases(Costs *k) {
 }
 
 static void count_calls(Costs *k) {
-    for (int level = level_of(k->cpu->isa); level >= -1; level--) {
+    for (int level = isa_rank(k->cpu->isa); level >= -1; level--) {
         add_layers(k, level < 0 ? NULL : isa_levels[level]);
         add_shapes(k, level < 0 ? NULL : isa_levels[level]);
     }

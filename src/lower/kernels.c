@@ -79,11 +79,11 @@ void keep_constants(C *c, Graph *g, Call *call) {
     (void)call;
 }
 
-static int isa_rank(const char *isa) {
+int isa_rank(const char *isa) {
     for (int i = 0; isa && i < isa_level_count; i++)
         if (strcmp(isa_levels[i], isa) == 0)
             return i;
-    return -1; /* plain C: below every level */
+    return -1;
 }
 
 bool variant_runs_on(const Variant *v, const char *isa) {

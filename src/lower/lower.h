@@ -34,6 +34,7 @@ extern const int cpu_table_count;
 const Cpu *cpu_find(const char *name); /* NULL */
 extern const char *const isa_levels[]; /* "v6m", "v7m", "dsp", "mve"; each includes those before */
 extern const int isa_level_count;
+int isa_rank(const char *isa); /* its place there; -1 for NULL, plain C: below every level */
 
 /* ---- kernels and variants ----------------------------------------------------------------- */
 

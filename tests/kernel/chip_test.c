@@ -1,12 +1,10 @@
 /* kernels_chip CPU: every case of every kernel and variant that the CPU's level has, on QEMU,
  * against plain C on the host, byte for byte over the whole arena. Exit code 77 skips: no compiler
  * or no QEMU. */
+#include "bench/chip_run.h"
 #include "kernel/cases.h"
-#include "run/process.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { SKIPPED = 77, SECONDS = 600 };
 
@@ -17,17 +15,10 @@ typedef struct {
 
 typedef struct {
     const Cpu *cpu;
-    char work[64];
+    const char *work; /* a folder */
     int count, capacity;
     Sent *sent;
 } Test;
-
-static int level_of(const char *isa) {
-    for (int i = 0; isa && i < isa_level_count; i++)
-        if (strcmp(isa_levels[i], isa) == 0)
-            return i;
-    return -1;
-}
 
 static const char *file(C *c, const Test *t, const char *name) {
     return path_join(c, t->work, name);
@@ -36,7 +27,7 @@ static const char *file(C *c, const Test *t, const char *name) {
 static void collect(C *c, Test *t) {
     for (int v = 0; v < variant_table_count; v++) {
         const Variant *variant = &variant_table[v], *plain = variant;
-        if (level_of(variant->isa) > level_of(t->cpu->isa))
+        if (!variant_runs_on(variant, t->cpu->isa))
             continue;
         while (plain->isa || plain->kernel != variant->kernel)
             plain = plain == variant_table + variant_table_count - 1 ? variant_table : plain + 1;
@@ -51,28 +42,12 @@ static void collect(C *c, Test *t) {
 }
 
 static void write_cases(C *c, const Test *t) {
-    Text out = text_new(c);
-    uint32_t count = (uint32_t)t->count;
-    text_add_bytes(&out, &count, 4);
+    BoardCall *calls = NEW_ARRAY(c, BoardCall, t->count);
     for (int i = 0; i < t->count; i++) {
         const KernelCase *k = t->sent[i].item;
-        uint32_t head[4] = {(uint32_t)(k->variant - variant_table), (uint32_t)k->call->args_bytes,
-                            (uint32_t)k->arena_bytes, (uint32_t)k->weights_bytes};
-        text_add_bytes(&out, head, sizeof head);
-        text_add_bytes(&out, k->call->args, (size_t)k->call->args_bytes);
-        text_add_bytes(&out, k->arena, (size_t)k->arena_bytes);
-        text_add_bytes(&out, k->weights, (size_t)k->weights_bytes);
+        calls[i] = (BoardCall){k->call, k->arena, k->weights, k->arena_bytes, k->weights_bytes};
     }
-    file_write(c, file(c, t, "cases.bin"), out.data, out.length);
-}
-
-static void add_sources(C *c, Words *w, const char *folder, const char *except) {
-    const char **name;
-    int count = folder_list(c, folder, &name);
-    for (int i = 0; i < count; i++)
-        if ((text_ends_with(name[i], ".c") || text_ends_with(name[i], ".S")) &&
-            strcmp(name[i], except) != 0)
-            words_add(w, path_join(c, folder, name[i]));
+    board_write_calls(c, t->work, t->count, calls);
 }
 
 /* The exit code of a tool; its words go to stderr when it fails. */
@@ -88,23 +63,8 @@ static int run(C *c, const Test *t, const Words *w) {
 }
 
 static int build_and_run(C *c, const Test *t) {
-    const char *source = CORTEN_SOURCE;
-    Words w = words_new(c);
-    words_add(&w, "arm-none-eabi-gcc");
-    words_split(&w, t->cpu->gcc_flags);
-    words_split(&w, "-std=gnu11 -O2 -ffreestanding -ffp-contract=off -ffunction-sections "
-                    "-fdata-sections -nostdlib -Wl,--gc-sections -Wall -Wextra -Wconversion "
-                    "-Werror");
-    words_add(&w, c_format(c, "-DCHIP_LEVEL=%d", level_of(t->cpu->isa)));
-    words_add(&w, c_format(c, "-I%s/runtime", source));
-    words_add(&w, c_format(c, "-I%s/boards", source));
-    words_add(&w, c_format(c, "-I%s/boards/%s", source, t->cpu->board));
-    words_add(&w, c_format(c, "-L%s/boards", source));
-    words_add(&w, c_format(c, "-T%s/boards/%s/link.ld", source, t->cpu->board));
-    add_sources(c, &w, path_join(c, source, "runtime"), "");
-    add_sources(c, &w, path_join(c, source, "boards"), "harness.c");
-    words_add(&w, c_format(c, "%s/tests/kernel/chip_main.c", source));
-    words_split(&w, "-lgcc -o test.elf");
+    Words w = board_compiler(c, t->cpu, "tests/kernel/chip_main.c", "test.elf");
+    words_split(&w, "-Wall -Wextra -Wconversion -Werror");
     int code = run(c, t, &w);
     if (code != 0)
         return code;
@@ -143,20 +103,17 @@ static int outcome;
 
 static void body(C *c, void *user) {
     Test *t = user;
+    t->work = folder_temporary(c);
     collect(c, t);
     write_cases(c, t);
     outcome = build_and_run(c, t);
     if (outcome == 0)
         outcome = compare(c, t);
-    static const char *const left[] = {"cases.bin", "arenas.bin", "test.elf", "log"};
-    for (size_t i = 0; i < COUNT_OF(left); i++)
-        unlink(file(c, t, left[i]));
-    rmdir(t->work);
 }
 
 int main(int argc, char **argv) {
-    Test t = {.cpu = argc == 2 ? cpu_find(argv[1]) : NULL, .work = "/tmp/corten-kernels-XXXXXX"};
-    if (!t.cpu || !mkdtemp(t.work)) {
+    Test t = {.cpu = argc == 2 ? cpu_find(argv[1]) : NULL};
+    if (!t.cpu) {
         fprintf(stderr, "usage: kernels_chip CPU\n");
         return 2;
     }
