@@ -41,6 +41,13 @@ static inline int32_t ctn_exp_negative(int32_t x) {
     return result;
 }
 
+/* exp of a distance to a row's maximum, diff <= 0, whose factor is multiplier * 2^(shift - 31) in
+ * Q5.26. The host cuts distances where the exponential is nothing (diff_min): |diff| 2^shift is at
+ * most 31 * 2^26. At shifts that reach the sign bit nothing but the maximum itself, 0, is left. */
+static inline int32_t ctn_exp_distance(int32_t diff, int32_t multiplier, int32_t shift) {
+    return ctn_exp_negative(ctn_mul_high((int32_t)((uint32_t)diff << shift), multiplier));
+}
+
 /* 1 / (1 + x) in Q0.31 for 0 <= x < 1 in Q0.31: three Newton steps on the half denominator from
  * 48/17 - 32/17 d, in Q2.29. */
 static inline int32_t ctn_reciprocal_one_plus(int32_t x) {

@@ -6,7 +6,7 @@
 enum { SUM_BITS = 12, STEP_BITS = 8 };
 
 static int32_t exp_of(const CtnLogSoftmaxS8Args *a, int32_t diff) {
-    return ctn_exp_negative(ctn_mul_high(diff * (int32_t)(1 << a->shift), a->multiplier));
+    return ctn_exp_distance(diff, a->multiplier, a->shift);
 }
 
 /* ln(v / 2^19) in Q5.26 for 2^19 <= v < 2^31: the binary logarithm bit by bit, since squaring the

@@ -11,7 +11,7 @@ static int counts(const CtnMaskedSoftmaxS8Args *a, const uint8_t *mask, int32_t 
 }
 
 static int32_t exp_of(const CtnMaskedSoftmaxS8Args *a, int32_t diff) {
-    return ctn_exp_negative(ctn_mul_high(diff * (int32_t)(1 << a->shift), a->multiplier));
+    return ctn_exp_distance(diff, a->multiplier, a->shift);
 }
 
 static void softmax_row(const CtnMaskedSoftmaxS8Args *a, const int8_t *input, const uint8_t *mask,

@@ -11,7 +11,7 @@ static int counts(const CtnSoftmaxS16Args *a, const uint8_t *mask, int32_t i) {
 }
 
 CTN_OUT_OF_LINE static int32_t exp_of(const CtnSoftmaxS16Args *a, int32_t diff) {
-    return ctn_exp_negative(ctn_mul_high(diff * (int32_t)(1 << a->shift), a->multiplier));
+    return ctn_exp_distance(diff, a->multiplier, a->shift);
 }
 
 static void softmax_row(const CtnSoftmaxS16Args *a, const void *input, const uint8_t *mask,

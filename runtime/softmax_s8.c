@@ -8,7 +8,7 @@
 enum { SUM_BITS = 12 };
 
 static int32_t exp_of(const CtnSoftmaxS8Args *a, int32_t diff) {
-    return ctn_exp_negative(ctn_mul_high(diff * (int32_t)(1 << a->shift), a->multiplier));
+    return ctn_exp_distance(diff, a->multiplier, a->shift);
 }
 
 static void softmax_row(const CtnSoftmaxS8Args *a, const int8_t *input, int8_t *output) {

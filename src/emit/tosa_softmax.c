@@ -20,10 +20,7 @@ static void exponentials(const Node *n, int32_t entry[256]) {
     softmax_scaling(node_double(n, "beta") * value_scale(node_operand(n, 0)), &multiplier, &shift,
                     &least);
     for (int32_t i = 0; i < 256; i++)
-        entry[i] =
-            i - 255 < least
-                ? 0
-                : ctn_exp_negative(ctn_mul_high((i - 255) * (int32_t)(1 << shift), multiplier));
+        entry[i] = i - 255 < least ? 0 : ctn_exp_distance(i - 255, multiplier, shift);
 }
 
 /* One of the four digits, -128..127, of the exponentials less 2^30: the one worth 256^place, times

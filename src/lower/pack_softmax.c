@@ -13,6 +13,6 @@ void pack_softmax_table(C *c, Graph *g, Call *call) {
     int32_t entry[256];
     int count = a->diff_min <= -255 ? 256 : 1 - a->diff_min;
     for (int i = 0; i < count; i++)
-        entry[i] = ctn_exp_negative(ctn_mul_high(-i * (int32_t)(1 << a->shift), a->multiplier));
+        entry[i] = ctn_exp_distance(-i, a->multiplier, a->shift);
     call_const(call, &a->exponentials, "exponentials", DT_I32, entry, 4LL * count, 4);
 }

@@ -63,6 +63,13 @@ static void exp_is_within_a_two_millionth(void **state) {
         assert_true(fabs(ctn_exp_negative(x) - ldexp(exp(ldexp(x, -26)), 31)) < 1024);
 }
 
+/* A scale of 32 or more shifts distances by 31 places: all but the maximum are worth nothing. */
+static void distances_of_huge_scales_are_of_the_maximum_itself(void **state) {
+    (void)state;
+    assert_int_equal(ctn_exp_distance(0, 1 << 30, 31), INT32_MAX);
+    assert_int_equal(ctn_exp_distance(-1, 1 << 30, 26), ctn_exp_negative(-(1 << 25)));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(right_shifts_round_half_away_from_zero),
@@ -71,6 +78,7 @@ int main(void) {
         cmocka_unit_test(division_by_zero_is_zero),
         cmocka_unit_test(quantize_sends_ties_to_even),
         cmocka_unit_test(exp_is_within_a_two_millionth),
+        cmocka_unit_test(distances_of_huge_scales_are_of_the_maximum_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
