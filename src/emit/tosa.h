@@ -40,9 +40,12 @@ int tosa_rescale_by(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t
 
 /* 2^left times (q - zero_point), in 32 bits. */
 int tosa_widened(Tosa *t, int tensor, int32_t zero_point, int left);
-int tosa_pair(Tosa *t, TosaKind kind, int a, int b, const TosaDims *dims); /* of 32 bits */
+/* Of two tensors of 32 bits and equal ranks, each spread along dims where its size is one. */
+int tosa_pair(Tosa *t, TosaKind kind, int a, int b);
 /* a * b / 2^shift, rounded half up. */
-int tosa_product(Tosa *t, int a, int b, int shift, const TosaDims *dims);
+int tosa_product(Tosa *t, int a, int b, int shift);
+/* a / 2^bits, rounded half up. */
+int tosa_shifted_right(Tosa *t, int a, int bits);
 /* The tensor's dims with ones in front, for operators that want equal ranks. */
 int tosa_ranked(Tosa *t, int tensor, int rank);
 int tosa_number_like(Tosa *t, int tensor, int32_t value); /* one of 32 bits, of tensor's rank */

@@ -19,22 +19,8 @@ typedef struct {
     double unit;           /* that a sum of squares is of the square of a step */
 } Norming;
 
-static int pair(const Norming *k, TosaKind kind, int a, int b) {
-    TosaDims x = tosa_dims(k->t, a), y = tosa_dims(k->t, b);
-    for (int d = 0; d < x.rank; d++)
-        x.dim[d] = x.dim[d] > y.dim[d] ? x.dim[d] : y.dim[d];
-    return tosa_pair(k->t, kind, a, b, &x);
-}
-
 static int number(const Norming *k, int32_t value) {
     return tosa_ranked(k->t, tosa_number(k->t, TOSA_INT32, value), k->dims.rank);
-}
-
-static int product(const Norming *k, int a, int b, int shift) {
-    TosaDims x = tosa_dims(k->t, a), y = tosa_dims(k->t, b);
-    for (int d = 0; d < x.rank; d++)
-        x.dim[d] = x.dim[d] > y.dim[d] ? x.dim[d] : y.dim[d];
-    return tosa_product(k->t, a, b, shift, &x);
 }
 
 static int sum(const Norming *k, int tensor) {
@@ -58,22 +44,22 @@ static int distances(const Norming *k, int tensor) {
     int all = sum(k, tosa_widened(k->t, tensor, value_zero_point(x), 0));
     int mean =
         tosa_rescale_by(k->t, all, TOSA_INT32, 0, 0, ldexp(1, FRACTION) / (double)k->v.count);
-    return pair(k, TOSA_SUB, fine, mean);
+    return tosa_pair(k->t, TOSA_SUB, fine, mean);
 }
 
 /* 1 / sqrt(u) in ROOT_BITS for u = m / 2^31 from a quarter up: eight bits by table, then 16 and 27.
  */
 static int roots(const Norming *k, int m) {
     int8_t entry[256];
-    int centred = pair(k, TOSA_SUB, m, number(k, 160 << 23));
+    int centred = tosa_pair(k->t, TOSA_SUB, m, number(k, 160 << 23));
     int index = tosa_rescale_by(k->t, centred, TOSA_INT8, 0, 0, ldexp(1, -23));
     for (int i = 0; i < 256; i++) /* entry i is of m = (i - 128 + 160) * 2^23 */
         entry[i] = (int8_t)fmax(-128, fmin(127, round(128 * (sqrt(256.0 / (i + 32)) - 1.5))));
     int y = tosa_widened(k->t, tosa_lookup(k->t, index, entry), 0, ROOT_BITS - 7);
-    y = pair(k, TOSA_ADD, y, number(k, 3 << (ROOT_BITS - 1)));
+    y = tosa_pair(k->t, TOSA_ADD, y, number(k, 3 << (ROOT_BITS - 1)));
     for (int step = 0; step < 2; step++) { /* y * (3 - u * y^2) / 2 */
-        int squared = product(k, m, product(k, y, y, 31), 31);
-        y = product(k, y, pair(k, TOSA_SUB, number(k, 3 << 27), squared), 28);
+        int squared = tosa_product(k->t, m, tosa_product(k->t, y, y, 31), 31);
+        y = tosa_product(k->t, y, tosa_pair(k->t, TOSA_SUB, number(k, 3 << 27), squared), 28);
     }
     return y;
 }
@@ -81,22 +67,21 @@ static int roots(const Norming *k, int m) {
 /* Distances divided by their root mean square: *scale is what one of these numbers is worth. */
 static int normalized(const Norming *k, int away, double *scale) {
     Tosa *t = k->t;
-    int squares = sum(k, product(k, away, away, k->lost));
+    int squares = sum(k, tosa_product(t, away, away, k->lost));
     double root = value_scale(node_in(k->n, "input"));
     int32_t epsilon = (int32_t)fmin(1 << 29, rint(k->v.eps / (root * root) * k->unit));
-    int v = pair(k, TOSA_MAXIMUM, pair(k, TOSA_ADD, squares, number(k, epsilon)), number(k, 1));
+    int v = tosa_pair(t, TOSA_MAXIMUM, tosa_pair(t, TOSA_ADD, squares, number(k, epsilon)),
+                      number(k, 1));
     int zeros = tosa_add(t, TOSA_CLZ, NULL, 1, &v, TOSA_INT32, &k->single); /* 1 to 31 */
-    TosaAttributes rounded = {.round = true};
-    int half = tosa_add(t, TOSA_ARITHMETIC_RIGHT_SHIFT, &rounded, 2,
-                        (int[]){pair(k, TOSA_SUB, zeros, number(k, 2)), number(k, 1)}, TOSA_INT32,
-                        &k->single); /* 0 to 15: half of the even shift that leaves 29 bits */
-    int even = pair(k, TOSA_LOGICAL_LEFT_SHIFT, half, number(k, 1));
-    int y = roots(k, pair(k, TOSA_LOGICAL_LEFT_SHIFT, v, even));
-    int right = pair(k, TOSA_SUB, number(k, 15), half);
+    /* 0 to 15: half of the even shift that leaves 29 bits */
+    int spare = tosa_pair(t, TOSA_SUB, zeros, number(k, 2));
+    int half = tosa_shifted_right(t, spare, number(k, 1));
+    int even = tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, half, number(k, 1));
+    int y = roots(k, tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, v, even));
+    int right = tosa_pair(t, TOSA_SUB, number(k, 15), half);
     *scale =
         sqrt(k->unit) * ldexp(1, PRODUCT_BITS + 15 - ROOT_BITS - FRACTION) / sqrt(ldexp(1, 31));
-    return tosa_add(t, TOSA_ARITHMETIC_RIGHT_SHIFT, &rounded, 2,
-                    (int[]){product(k, away, y, PRODUCT_BITS), right}, TOSA_INT32, &k->dims);
+    return tosa_shifted_right(t, tosa_product(t, away, y, PRODUCT_BITS), right);
 }
 
 /* A parameter in steps of `step`, shaped to meet the elements that it is of. */
@@ -119,11 +104,11 @@ static int scaled(const Norming *k, int x, double scale) {
         top = fmax(top, fabs(array_get(weight->constant, i)));
     double step = top > 0 ? top / 32767 : 1;
     if (weight) {
-        x = product(k, x, parameter(k, weight, step, 32767), 10);
+        x = tosa_product(k->t, x, parameter(k, weight, step, 32767), 10);
         scale *= ldexp(step, 10);
     }
     if (bias)
-        x = pair(k, TOSA_ADD, x, parameter(k, bias, scale, 1 << 29));
+        x = tosa_pair(k->t, TOSA_ADD, x, parameter(k, bias, scale, 1 << 29));
     return tosa_rescale_by(k->t, x, TOSA_INT8, 0, value_zero_point(k->n->out[0]),
                            scale / value_scale(k->n->out[0]));
 }

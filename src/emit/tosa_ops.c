@@ -8,13 +8,28 @@ int tosa_widened(Tosa *t, int tensor, int32_t zero_point, int left) {
     return tosa_rescale(t, tensor, TOSA_INT32, zero_point, 0, 1, &multiplier, &shift);
 }
 
-int tosa_pair(Tosa *t, TosaKind kind, int a, int b, const TosaDims *dims) {
-    return tosa_add(t, kind, NULL, 2, (int[]){a, b}, TOSA_INT32, dims);
+static TosaDims spread(const Tosa *t, int a, int b) {
+    TosaDims x = tosa_dims(t, a), y = tosa_dims(t, b);
+    for (int d = 0; d < x.rank; d++)
+        x.dim[d] = x.dim[d] == 1 ? y.dim[d] : x.dim[d];
+    return x;
 }
 
-int tosa_product(Tosa *t, int a, int b, int shift, const TosaDims *dims) {
+int tosa_pair(Tosa *t, TosaKind kind, int a, int b) {
+    TosaDims dims = spread(t, a, b);
+    return tosa_add(t, kind, NULL, 2, (int[]){a, b}, TOSA_INT32, &dims);
+}
+
+int tosa_product(Tosa *t, int a, int b, int shift) {
+    TosaDims dims = spread(t, a, b);
     int in[] = {a, b, tosa_number(t, TOSA_INT8, shift)};
-    return tosa_add(t, TOSA_MUL, NULL, 3, in, TOSA_INT32, dims);
+    return tosa_add(t, TOSA_MUL, NULL, 3, in, TOSA_INT32, &dims);
+}
+
+int tosa_shifted_right(Tosa *t, int a, int bits) {
+    TosaDims dims = spread(t, a, bits);
+    return tosa_add(t, TOSA_ARITHMETIC_RIGHT_SHIFT, &(TosaAttributes){.round = true}, 2,
+                    (int[]){a, bits}, TOSA_INT32, &dims);
 }
 
 int tosa_ranked(Tosa *t, int tensor, int rank) {

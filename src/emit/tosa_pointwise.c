@@ -37,10 +37,8 @@ static int stored(Tosa *t, const Node *n, int tensor, double factor, int32_t mos
 /* (q - zero_point) * 2^SUM_S8_LEFT, negated if the factor is, then on the common scale. */
 static int addend(Tosa *t, const Node *n, int k, double factor) {
     int wide = tosa_widened(t, operand(t, n, k), value_zero_point(node_operand(n, k)), SUM_S8_LEFT);
-    TosaDims dims = tosa_dims(t, wide);
     if (factor < 0)
-        wide = tosa_pair(t, TOSA_SUB, tosa_ranked(t, tosa_number(t, TOSA_INT32, 0), dims.rank),
-                         wide, &dims);
+        wide = tosa_pair(t, TOSA_SUB, tosa_number_like(t, wide, 0), wide);
     return tosa_rescale_by(t, wide, TOSA_INT32, 0, 0, fabs(factor));
 }
 
@@ -51,8 +49,7 @@ static bool write_sum(Tosa *t, Node *n, double factor_a, double factor_b) {
     SumFactors f = sum_factors(factor_a * value_scale(node_operand(n, 0)),
                                factor_b * value_scale(node_operand(n, 1)), value_scale(n->out[0]),
                                SUM_S8_LEFT);
-    TosaDims dims = tosa_dims_of(n->out[0]);
-    int sum = tosa_pair(t, TOSA_ADD, addend(t, n, 0, f.a), addend(t, n, 1, f.b), &dims);
+    int sum = tosa_pair(t, TOSA_ADD, addend(t, n, 0, f.a), addend(t, n, 1, f.b));
     tosa_store(t, n, stored(t, n, sum, f.output, SUM_SHIFT_MOST));
     return true;
 }
@@ -69,9 +66,8 @@ bool tosa_write_mul(Tosa *t, Node *n) {
     if (!operands_fit(n))
         return false;
     const Value *a = node_operand(n, 0), *b = node_operand(n, 1), *y = n->out[0];
-    TosaDims dims = tosa_dims_of(y);
     int product = tosa_product(t, tosa_widened(t, operand(t, n, 0), value_zero_point(a), 0),
-                               tosa_widened(t, operand(t, n, 1), value_zero_point(b), 0), 0, &dims);
+                               tosa_widened(t, operand(t, n, 1), value_zero_point(b), 0), 0);
     double factor = value_scale(a) * value_scale(b) / value_scale(y);
     tosa_store(t, n, stored(t, n, product, factor, PRODUCT_SHIFT_MOST));
     return true;
@@ -111,11 +107,10 @@ static int below_zero(Tosa *t, const Node *n, int wide, double ratio) {
     int32_t *multiplier = NEW_ARRAY(t->c, int32_t, count), *shift = NEW_ARRAY(t->c, int32_t, count);
     for (int64_t i = 0; i < count; i++)
         multiplier_from(ratio * slope(weight, i), &multiplier[i], &shift[i]);
-    TosaDims dims = tosa_dims(t, wide);
-    int below = tosa_pair(t, TOSA_MINIMUM, wide, tosa_number_like(t, wide, 0), &dims);
+    int below = tosa_pair(t, TOSA_MINIMUM, wide, tosa_number_like(t, wide, 0));
     int sign = signs(t, weight);
     if (sign >= 0)
-        below = tosa_product(t, below, tosa_ranked(t, sign, dims.rank), 0, &dims);
+        below = tosa_product(t, below, tosa_ranked(t, sign, tosa_dims(t, wide).rank), 0);
     return tosa_rescale(t, below, TOSA_INT32, 0, 0, (int)count, multiplier, shift);
 }
 
@@ -131,10 +126,9 @@ bool tosa_write_prelu(Tosa *t, Node *n) {
     order[rank - 1] = 1;
     double ratio = ldexp(value_scale(x) / value_scale(y), -PRELU_BITS);
     int wide = tosa_widened(t, tosa_value_in(t, x, order), value_zero_point(x), PRELU_BITS);
-    TosaDims dims = tosa_dims(t, wide);
-    int above = tosa_pair(t, TOSA_MAXIMUM, wide, tosa_number_like(t, wide, 0), &dims);
+    int above = tosa_pair(t, TOSA_MAXIMUM, wide, tosa_number_like(t, wide, 0));
     above = tosa_rescale_by(t, above, TOSA_INT32, 0, 0, ratio);
-    int sum = tosa_pair(t, TOSA_ADD, above, below_zero(t, n, wide, ratio), &dims);
+    int sum = tosa_pair(t, TOSA_ADD, above, below_zero(t, n, wide, ratio));
     tosa_store(t, n,
                tosa_from_order(t, n, order,
                                tosa_rescale_by(t, sum, TOSA_INT8, 0, value_zero_point(y), 1)));

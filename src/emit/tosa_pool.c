@@ -37,12 +37,11 @@ static int divided(Tosa *t, int sums, const TosaDims *grid, const int32_t *divis
         return -1;
     for (int64_t i = 0; i < count; i++)
         inverse[i] = (int32_t)ceil(ldexp(1, bits) / divisor[i]);
-    TosaDims dims = tosa_dims(t, sums);
     int factor = tosa_const(t, TOSA_INT32, grid, inverse), zero = tosa_number_like(t, sums, 0);
-    int above = tosa_pair(t, TOSA_MAXIMUM, sums, zero, &dims);
-    int below = tosa_pair(t, TOSA_SUB, zero, tosa_pair(t, TOSA_MINIMUM, sums, zero, &dims), &dims);
-    return tosa_pair(t, TOSA_SUB, tosa_product(t, above, factor, bits, &dims),
-                     tosa_product(t, below, factor, bits, &dims), &dims);
+    int above = tosa_pair(t, TOSA_MAXIMUM, sums, zero);
+    int below = tosa_pair(t, TOSA_SUB, zero, tosa_pair(t, TOSA_MINIMUM, sums, zero));
+    return tosa_pair(t, TOSA_SUB, tosa_product(t, above, factor, bits),
+                     tosa_product(t, below, factor, bits));
 }
 
 /* ---- averages ------------------------------------------------------------------------------- */
@@ -96,11 +95,10 @@ bool tosa_avg_pool(Tosa *t, Node *n) {
     int32_t *divisor = window_sizes(t, &k, node_bool(n, "count_include_pad"));
     int32_t *taps = window_sizes(t, &k, false);
     int sums = window_sums(t, n, &k, same ? 0 : value_zero_point(x));
-    TosaDims dims = tosa_dims(t, sums);
     if (same) {
         for (int64_t i = 0; i < k.out[0] * k.out[1]; i++)
             taps[i] = (divisor[i] - taps[i]) * value_zero_point(x);
-        sums = tosa_pair(t, TOSA_ADD, sums, tosa_const(t, TOSA_INT32, &grid, taps), &dims);
+        sums = tosa_pair(t, TOSA_ADD, sums, tosa_const(t, TOSA_INT32, &grid, taps));
     } else {
         sums = tosa_rescale_by(t, sums, TOSA_INT32, 0, 0, MEAN_STEPS);
     }
@@ -163,8 +161,7 @@ bool tosa_adaptive_pool(Tosa *t, Node *n) {
     if (grids_equal(x, y)) {
         q = tosa_rescale_by(t, q, TOSA_INT8, 0, 0, 1);
     } else {
-        TosaDims dims = tosa_dims(t, q);
-        q = tosa_pair(t, TOSA_SUB, q, tosa_number_like(t, q, value_zero_point(x)), &dims);
+        q = tosa_pair(t, TOSA_SUB, q, tosa_number_like(t, q, value_zero_point(x)));
         q = tosa_rescale_by(t, q, TOSA_INT8, 0, value_zero_point(y),
                             value_scale(x) / value_scale(y));
     }

@@ -9,11 +9,6 @@
 
 enum { SUM_BITS = 12, PROBABILITY_BITS = 24, PLAIN_ROW = 512, ROW_LIMIT = 4096 };
 
-static int shifted_right(Tosa *t, int a, int bits, const TosaDims *dims) {
-    return tosa_add(t, TOSA_ARITHMETIC_RIGHT_SHIFT, &(TosaAttributes){.round = true}, 2,
-                    (int[]){a, bits}, TOSA_INT32, dims);
-}
-
 /* Of distances -255..0 to the row's maximum, entry 255 for 0. */
 static void exponentials(const Node *n, int32_t entry[256]) {
     int32_t multiplier, shift, least;
@@ -38,23 +33,19 @@ static int digit(Tosa *t, int index, const int32_t entry[256], int place, int le
 
 /* RESCALE multiplies a byte by no more than 2^22: the upper two digits get there by a shift. */
 static int looked_up(Tosa *t, int index, const int32_t entry[256]) {
-    TosaDims dims = tosa_dims(t, index);
-    int low =
-        tosa_pair(t, TOSA_ADD, digit(t, index, entry, 1, 8), digit(t, index, entry, 0, 0), &dims);
-    int high =
-        tosa_pair(t, TOSA_ADD, digit(t, index, entry, 3, 8), digit(t, index, entry, 2, 0), &dims);
-    high = tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, high, tosa_number_like(t, high, 16), &dims);
-    int sum = tosa_pair(t, TOSA_ADD, high, low, &dims);
-    return tosa_pair(t, TOSA_ADD, sum, tosa_number_like(t, sum, 1 << 30), &dims);
+    int low = tosa_pair(t, TOSA_ADD, digit(t, index, entry, 1, 8), digit(t, index, entry, 0, 0));
+    int high = tosa_pair(t, TOSA_ADD, digit(t, index, entry, 3, 8), digit(t, index, entry, 2, 0));
+    high = tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, high, tosa_number_like(t, high, 16));
+    int sum = tosa_pair(t, TOSA_ADD, high, low);
+    return tosa_pair(t, TOSA_ADD, sum, tosa_number_like(t, sum, 1 << 30));
 }
 
 /* ctn_exp_negative of each value's distance to the row's maximum. */
 static int powers(Tosa *t, const Node *n, int tensor, const TosaAttributes *along) {
-    TosaDims dims = tosa_dims(t, tensor), single = dims;
+    TosaDims single = tosa_dims(t, tensor);
     single.dim[along->axis] = 1;
     int most = tosa_add(t, TOSA_REDUCE_MAX, along, 1, &tensor, TOSA_INT8, &single);
-    int below =
-        tosa_pair(t, TOSA_SUB, tosa_widened(t, tensor, 0, 0), tosa_widened(t, most, 0, 0), &dims);
+    int below = tosa_pair(t, TOSA_SUB, tosa_widened(t, tensor, 0, 0), tosa_widened(t, most, 0, 0));
     int index = tosa_rescale_by(t, below, TOSA_INT8, 0, 127, 1);
     int32_t entry[256];
     exponentials(n, entry);
@@ -64,32 +55,30 @@ static int powers(Tosa *t, const Node *n, int tensor, const TosaAttributes *alon
 /* ctn_reciprocal_one_plus: `half`, 2^30 .. 2^31 - 1, is half of its denominator. Its last shift
  * saturates one number alone, 2^30. */
 static int reciprocal(Tosa *t, int half) {
-    TosaDims dims = tosa_dims(t, half);
-    int slope = tosa_product(t, half, tosa_number_like(t, half, -1010580540), 31, &dims);
-    int r = tosa_pair(t, TOSA_ADD, slope, tosa_number_like(t, half, 1515870810), &dims);
+    int slope = tosa_product(t, half, tosa_number_like(t, half, -1010580540), 31);
+    int r = tosa_pair(t, TOSA_ADD, slope, tosa_number_like(t, half, 1515870810));
     for (int step = 0; step < 3; step++) {
         int error = tosa_pair(t, TOSA_SUB, tosa_number_like(t, half, 1 << 29),
-                              tosa_product(t, half, r, 31, &dims), &dims);
-        int more = tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, tosa_product(t, r, error, 31, &dims),
-                             tosa_number_like(t, half, 2), &dims);
-        r = tosa_pair(t, TOSA_ADD, r, more, &dims);
+                              tosa_product(t, half, r, 31));
+        int more = tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, tosa_product(t, r, error, 31),
+                             tosa_number_like(t, half, 2));
+        r = tosa_pair(t, TOSA_ADD, r, more);
     }
     int most = tosa_number_like(t, half, (1 << 30) - 1);
-    return tosa_pair(t, TOSA_ADD, r, tosa_pair(t, TOSA_MINIMUM, r, most, &dims), &dims);
+    return tosa_pair(t, TOSA_ADD, r, tosa_pair(t, TOSA_MINIMUM, r, most));
 }
 
 /* Probabilities in 8 bits, or 24 where the output has a grid of its own. */
 static int probabilities(Tosa *t, int power, const TosaAttributes *along, int bits) {
-    TosaDims dims = tosa_dims(t, power), single = dims;
+    TosaDims single = tosa_dims(t, power);
     single.dim[along->axis] = 1;
-    int addend = shifted_right(t, power, tosa_number_like(t, power, SUM_BITS), &dims);
+    int addend = tosa_shifted_right(t, power, tosa_number_like(t, power, SUM_BITS));
     int sum = tosa_add(t, TOSA_REDUCE_SUM, along, 1, &addend, TOSA_INT32, &single);
     int zeros = tosa_add(t, TOSA_CLZ, NULL, 1, &sum, TOSA_INT32, &single); /* 1 to 12 */
-    int left = tosa_pair(t, TOSA_SUB, zeros, tosa_number_like(t, sum, 1), &single);
-    int scale = reciprocal(t, tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, sum, left, &single));
-    int right =
-        tosa_pair(t, TOSA_SUB, tosa_number_like(t, sum, SUM_BITS + 31 - bits), zeros, &single);
-    return shifted_right(t, tosa_product(t, scale, power, 31, &dims), right, &dims);
+    int left = tosa_pair(t, TOSA_SUB, zeros, tosa_number_like(t, sum, 1));
+    int scale = reciprocal(t, tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, sum, left));
+    int right = tosa_pair(t, TOSA_SUB, tosa_number_like(t, sum, SUM_BITS + 31 - bits), zeros);
+    return tosa_shifted_right(t, tosa_product(t, scale, power, 31), right);
 }
 
 /* Shifts to the right are below 32: of sums below 2^28 with a result of 8 bits. */
