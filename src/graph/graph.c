@@ -449,6 +449,13 @@ static void each_read(Graph *g, int *mark, void (*visit)(Value *, Node *)) {
     }
 }
 
+bool graph_has_input(const Graph *g, const Value *v) {
+    for (int i = 0; i < g->input_count; i++)
+        if (g->input[i].kind == ARG_VALUE && g->input[i].u.value == v)
+            return true;
+    return false;
+}
+
 static void visit_count(Value *v, Node *n) {
     (void)n;
     v->user_count++;

@@ -392,6 +392,7 @@ Arg arg_values(C *c, int count, Value *const *v);
 void node_remove(Graph *g, Node *n, Fate fate, const char *reason, const Node *into);
 void node_move_before(Graph *g, Node *n, Node *before);
 void value_replace(Graph *g, Value *old_value, Value *new_value); /* in all readers and outputs */
+bool graph_has_input(const Graph *g, const Value *v);
 Origins origins_union(C *c, const Origins *a, const Origins *b);
 bool origins_have(const Origins *o, int id); /* archive node id */
 /* dst from now on stands for src's archive nodes too; their fate becomes `fate` into dst. */

@@ -63,17 +63,7 @@ static void settle_states(C *c, Graph *g) {
         State *s = &g->state[i];
         if (s->after == s->before)
             continue;
-        Node *n = s->after->def;
-        Call *call = call_new(c, g, n, CTN_KERNEL_copy);
-        CtnCopyArgs *a = call->args;
-        call_in(call, &a->input, s->after);
-        call_out(call, &a->output, s->before);
-        call_absent(call, &a->table);
-        a->element_size = 1;
-        for (int k = 0; k < 8; k++)
-            a->dim[k] = 1;
-        a->dim[7] = (int32_t)value_bytes(s->after);
-        a->in_stride[7] = a->out_stride[7] = 1;
+        lower_copy_bytes(c, g, s->after->def, s->after, 0, s->before, 0, value_bytes(s->after));
     }
 }
 

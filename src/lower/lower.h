@@ -141,6 +141,13 @@ void lower_copy(C *c, Graph *g, Node *n, Value *in, int64_t in_offset, const int
 void lower_copy_whole(C *c, Graph *g, Node *n, Value *in, Value *out, int64_t out_offset,
                       const int64_t *out_stride);
 
+/* Bytes as they lie, on whatever grid. */
+void lower_copy_bytes(C *c, Graph *g, Node *n, Value *from, int64_t from_offset, Value *to,
+                      int64_t to_offset, int64_t bytes);
+
+/* Is n a node of the program? Do no others read v? Of an indexed graph. */
+bool npu_holds(const NpuProgram *p, const Node *n);
+bool npu_alone_reads(const NpuProgram *p, const Value *v);
 /* The program's call, and copies to and from its memory (npu.c). */
 void lower_npu(C *c, Graph *g, const Options *o, const NpuProgram *p);
 

@@ -303,6 +303,20 @@ static void emit_copy(C *c, Graph *g, Node *n, Value *in, int64_t in_offset, Val
     call_const(call, &a->table, "requantize", DT_I8, entry, sizeof entry, 1);
 }
 
+void lower_copy_bytes(C *c, Graph *g, Node *n, Value *from, int64_t from_offset, Value *to,
+                      int64_t to_offset, int64_t bytes) {
+    Call *call = call_new(c, g, n, CTN_KERNEL_copy);
+    CtnCopyArgs *a = call->args;
+    call_in_at(call, &a->input, from, from_offset);
+    call_out_at(call, &a->output, to, to_offset);
+    call_absent(call, &a->table);
+    a->element_size = 1;
+    for (int k = 0; k < 8; k++)
+        a->dim[k] = 1;
+    a->dim[7] = (int32_t)bytes;
+    a->in_stride[7] = a->out_stride[7] = 1;
+}
+
 /* Changes the grid of out's memory in place, after a gather. */
 static void emit_requantize(C *c, Graph *g, Node *n, const Grid *from, Value *in, int64_t in_offset,
                             Value *out) {

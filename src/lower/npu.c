@@ -5,32 +5,15 @@
 
 enum { NPU_ALIGN = 16 };
 
-static bool alone_reads(const NpuProgram *p, const Value *v) {
+bool npu_holds(const NpuProgram *p, const Node *n) {
+    return n->index >= p->first->index && n->index <= p->last->index;
+}
+
+bool npu_alone_reads(const NpuProgram *p, const Value *v) {
     for (int i = 0; i < v->user_count; i++)
-        if (v->user[i]->index < p->first->index || v->user[i]->index > p->last->index)
+        if (!npu_holds(p, v->user[i]))
             return false;
     return true;
-}
-
-static bool is_input(const Graph *g, const Value *v) {
-    for (int i = 0; i < g->input_count; i++)
-        if (g->input[i].kind == ARG_VALUE && g->input[i].u.value == v)
-            return true;
-    return false;
-}
-
-static void copy_bytes(C *c, Graph *g, Node *n, Value *from, int64_t from_offset, Value *to,
-                       int64_t to_offset, int64_t bytes) {
-    Call *call = call_new(c, g, n, CTN_KERNEL_copy);
-    CtnCopyArgs *a = call->args;
-    call_in_at(call, &a->input, from, from_offset);
-    call_out_at(call, &a->output, to, to_offset);
-    call_absent(call, &a->table);
-    a->element_size = 1;
-    for (int k = 0; k < 8; k++)
-        a->dim[k] = 1;
-    a->dim[7] = (int32_t)bytes;
-    a->in_stride[7] = a->out_stride[7] = 1;
 }
 
 static Value *memory(Graph *g, const NpuProgram *p, const char *what, int64_t bytes) {
@@ -65,18 +48,18 @@ void lower_npu(C *c, Graph *g, const Options *o, const NpuProgram *p) {
     for (int i = 0; i < p->input_count; i++) {
         Value *v = p->input[i];
         bool first = p == g->npu && !o->bind_inputs && !o->keep_inputs && !v->buffer;
-        if (first && is_input(g, v) && alone_reads(p, v) && v->output_count == 0)
+        if (first && graph_has_input(g, v) && npu_alone_reads(p, v) && v->output_count == 0)
             value_alias(g, v, scratch, p->input_offset[i]);
         else
-            copy_bytes(c, g, n, v, 0, scratch, p->input_offset[i], value_bytes(v));
+            lower_copy_bytes(c, g, n, v, 0, scratch, p->input_offset[i], value_bytes(v));
     }
     call_program(c, g, p, n, scratch);
     for (int i = 0; i < p->output_count; i++) {
         Value *v = p->output[i];
         bool last = p == &g->npu[g->npu_count - 1] && !o->bind_outputs;
-        if (last && alone_reads(p, v))
+        if (last && npu_alone_reads(p, v))
             value_alias(g, v, scratch, p->output_offset[i]);
         else
-            copy_bytes(c, g, n, scratch, p->output_offset[i], v, 0, value_bytes(v));
+            lower_copy_bytes(c, g, n, scratch, p->output_offset[i], v, 0, value_bytes(v));
     }
 }

@@ -12,10 +12,6 @@ static int program_count(const Graph *g) {
     return count;
 }
 
-static bool holds(const NpuProgram *p, const Node *n) {
-    return n && n->index >= p->first->index && n->index <= p->last->index;
-}
-
 static void add_value(C *c, Value ***list, int *count, Value *v) {
     for (int i = 0; i < *count; i++)
         if ((*list)[i] == v)
@@ -25,23 +21,17 @@ static void add_value(C *c, Value ***list, int *count, Value *v) {
     (*list)[(*count)++] = v;
 }
 
-static bool read_outside(const NpuProgram *p, const Value *v) {
-    bool outside = v->output_count > 0;
-    for (int i = 0; i < v->user_count; i++)
-        outside |= !holds(p, v->user[i]);
-    return outside;
-}
-
 /* What it reads of others and what others read of it. */
 static void find_boundary(C *c, NpuProgram *p) {
     for (Node *n = p->first; n != p->last->next; n = n->next) {
         for (int k = 0, count = node_operand_count(n); k < count; k++) {
             Value *v = node_operand(n, k);
-            if (!v->constant && !holds(p, v->def))
+            if (!v->constant && !(v->def && npu_holds(p, v->def)))
                 add_value(c, &p->input, &p->input_count, v);
         }
         for (int k = 0; k < n->out_count; k++)
-            if (!n->out[k]->unstored && read_outside(p, n->out[k]))
+            if (!n->out[k]->unstored &&
+                (n->out[k]->output_count > 0 || !npu_alone_reads(p, n->out[k])))
                 add_value(c, &p->output, &p->output_count, n->out[k]);
     }
 }

@@ -33,13 +33,6 @@ static Arg *slot_of(C *c, const char *text, size_t length, Arg *arg, const char 
     return NULL;
 }
 
-static bool is_input(const Graph *g, const Value *v) {
-    for (int i = 0; i < g->input_count; i++)
-        if (g->input[i].kind == ARG_VALUE && g->input[i].u.value == v)
-            return true;
-    return false;
-}
-
 static void pair_up(C *c, Graph *g, const char *text) {
     const char *equals = strchr(text, '=');
     if (!equals) {
@@ -53,7 +46,8 @@ static void pair_up(C *c, Graph *g, const char *text) {
     if (!in || !out)
         return;
     Value *before = in->u.value, *after = out->u.value;
-    if (!type_equal(&before->type, &after->type) || (after != before && is_input(g, after))) {
+    if (!type_equal(&before->type, &after->type) ||
+        (after != before && graph_has_input(g, after))) {
         diag_error(c, DIAG_USAGE, NULL, "--state \"%s\": %s %s is no next value of %s %s", text,
                    dtype_name(after->type.dtype), shape_text(c, after->type.rank, after->type.dim),
                    dtype_name(before->type.dtype),
