@@ -46,15 +46,17 @@ void help_print(FILE *f) {
     for (int i = 0; i < command_count; i++)
         fprintf(f, "  %-11s %-14s %s\n", command_table[i].name,
                 command_table[i].operand ? command_table[i].operand : "", command_table[i].purpose);
-    fprintf(f, "\n  corten COMMAND --help    a command's options, with examples\n"
-               "  corten --version\n\n"
-               "The usual way:\n"
-               "  corten inspect model.pt2                                  can it be compiled?\n"
-               "  corten compile model.pt2 -c data.npz -t cortex-m55 -o out/\n"
-               "  corten verify out/ -i test.npz --labels label --on qemu   is it right?\n"
-               "  out/report.html                                           what became of it\n\n"
-               "Exit codes: 0 done, 1 the model cannot be compiled as asked, 2 usage, 3 a file is\n"
-               "missing, malformed or not writable, 4 a tool is missing, 70 a bug in Corten.\n");
+    fprintf(f,
+            "\n  corten COMMAND --help    a command's options, with examples\n"
+            "  corten --version\n\n"
+            "The usual way:\n"
+            "  corten inspect model.pt2                                  can it be compiled?\n"
+            "  corten compile model.pt2 -c data.npz -t cortex-m55 -o out/\n"
+            "  corten verify out/ -i test.npz --labels label --on qemu   is it right?\n"
+            "  out/report.html                                           what became of it\n\n"
+            "Exit codes: 0 done, 1 the model cannot be compiled as asked (a float model without\n"
+            "-c cannot), 2 usage, 3 a file is missing, malformed or not writable, 4 a tool is\n"
+            "missing, 70 a bug in Corten.\n");
 }
 
 static void print_option(const Option *o, FILE *f) {

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 int main(int argc, char **argv) {
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        usage_json |= strcmp(argv[i], "--json") == 0;
     if (argc < 2) {
         help_print(stderr);
         return 2;

@@ -47,7 +47,9 @@ static void print_examples(const char *name, const char *line) {
 
 static void print_exits(void) {
     printf(".SH EXIT STATUS\n"
-           "0 done; 1 the model cannot be compiled as asked; 2 usage; 3 a file is missing, "
+           "0 done; 1 the model cannot be compiled as asked (a float model without \\-c cannot); 2 "
+           "usage; "
+           "3 a file is missing, "
            "malformed or not writable; 4 a tool is missing; 70 a bug in Corten.\n"
            ".SH FILES\nResults go to standard output, diagnostics and progress to standard error. "
            "What \\-\\-json prints, and the texts of lists, keep their form.\n");

@@ -130,6 +130,8 @@ const Option option_table[] = {
     {"allow-float", 0, COMPILE | SENSITIVITY, FLAG, AT(allow_float), NULL,
      "leave nodes without integer form in float instead of stopping", NULL, NULL},
     HEAD("The C boundary and what is written", INSPECT | COMPILE),
+    {"name", 0, COMPILE, TEXT, AT(name), "NAME",
+     "what the C calls the model (default: after the archive's file)", NULL, NULL},
     {"io", 0, INSPECT | COMPILE, TEXT, AT(io), NULL,
      "inputs and outputs at the C boundary (default: as quantized)", "int8|int16|float|uint8",
      NULL},
@@ -222,16 +224,4 @@ const Command *command_find(const char *name) {
         if (strcmp(command_table[i].name, name) == 0)
             return &command_table[i];
     return NULL;
-}
-
-int command_unknown(const char *name) {
-    const char *names[COUNT_OF(command_table)];
-    for (int i = 0; i < command_count; i++)
-        names[i] = command_table[i].name;
-    const char *near = text_nearest(name, names, command_count);
-    if (near)
-        fprintf(stderr, "corten: error: unknown command %s; did you mean %s?\n", name, near);
-    else
-        fprintf(stderr, "corten: error: unknown command %s; corten --help lists them\n", name);
-    return 2;
 }

@@ -49,6 +49,10 @@ bool option_is_of(const Option *option, const Command *command);
 /* What stands behind the option in the help: "CPU", "minmax|mse"; NULL: nothing. */
 const char *option_argument(const Option *option);
 
+/* Says what is wrong with the command line, with --json as JSON too; returns 2. */
+int usage_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+extern bool usage_json;
+
 /* Fills `out` from argv behind the command's name. Returns 0, or 2 after a message. Where that is
  * already all that was asked for (help, a listing), does it and returns -1. */
 int options_parse(const Command *command, int argc, char **argv, CortenOptions *out);

@@ -3,25 +3,66 @@
 
 #include "base/base.h"
 
+#include <assert.h>
 #include <getopt.h>
+#include <jansson.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_REPEATED = 256, OPTIONS = 128 };
+enum { MAX_REPEATED = 256, MAX_LISTS = 16, OPTIONS = 128 };
 
-static int bad_number(const Option *option, const char *text) {
-    fprintf(stderr, "corten: error: --%s \"%s\": a number is needed\n", option->name, text);
+bool usage_json;
+
+int usage_wrong(const char *format, ...) {
+    char message[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    fprintf(stderr, "corten: error: %s\n", message);
+    json_t *text =
+        usage_json ? json_pack("{s:i, s:[{s:s?}]}", "exit_code", 2, "errors", "message", message)
+                   : NULL;
+    if (text) {
+        json_dumpf(text, stdout, JSON_INDENT(1));
+        putchar('\n');
+    }
+    json_decref(text);
     return 2;
 }
 
-static int add_text(const Option *option, const char *text, void *list_field, int *count) {
+int command_unknown(const char *name) {
+    const char *names[OPTIONS];
+    for (int i = 0; i < command_count; i++)
+        names[i] = command_table[i].name;
+    const char *near = text_nearest(name, names, command_count);
+    return near ? usage_wrong("unknown command %s; did you mean %s?", name, near)
+                : usage_wrong("unknown command %s; corten --help lists them", name);
+}
+
+static int bad_number(const Option *option, const char *text) {
+    return usage_wrong("--%s \"%s\": a number is needed", option->name, text);
+}
+
+/* The list of a field: the first text for it takes one of a few. */
+static const char **list_of(void *list_field) {
+    static const char *lists[MAX_LISTS][MAX_REPEATED];
+    static int taken;
     const char **list;
     memcpy(&list, list_field, sizeof list);
-    if (*count >= MAX_REPEATED) {
-        fprintf(stderr, "corten: error: --%s: at most %d are taken\n", option->name, MAX_REPEATED);
-        return 2;
+    if (!list) {
+        assert(taken < MAX_LISTS);
+        list = lists[taken++];
+        memcpy(list_field, &list, sizeof list);
     }
-    list[(*count)++] = text;
+    return list;
+}
+
+static int add_text(const Option *option, const char *text, void *list_field, int *count) {
+    if (*count >= MAX_REPEATED)
+        return usage_wrong("--%s: at most %d are taken", option->name, MAX_REPEATED);
+    list_of(list_field)[(*count)++] = text;
     return 0;
 }
 
@@ -42,7 +83,7 @@ static int set_option(const Option *option, const char *text, CortenOptions *out
         return end == text || *end ? bad_number(option, text) : 0;
     case BYTES:
         if (strchr(text, '=')) /* of one memory */
-            return add_text(option, text, &out->limits, &out->limits_count);
+            return add_text(option, text, (void *)&out->limits, &out->limits_count);
         *(long long *)field = text_bytes(text);
         return *(long long *)field < 0 ? bad_number(option, text) : 0;
     case HEADING:
@@ -89,9 +130,7 @@ static const Option *option_of(const Command *command, int value) {
 }
 
 static int usage_error(const Command *command, const char *what, const char *which) {
-    fprintf(stderr, "corten: error: %s %s; corten %s --help lists the options\n", what, which,
-            command->name);
-    return 2;
+    return usage_wrong("%s %s; corten %s --help lists the options", what, which, command->name);
 }
 
 /* "--calibrat": the option that was meant, or the commands that take it. */
@@ -105,18 +144,14 @@ static int unknown_option(const Command *command, const char *given) {
     char word[64];
     snprintf(word, sizeof word, "%.*s", (int)length, given);
     const char *near = strncmp(word, "--", 2) == 0 ? text_nearest(word + 2, names, count) : NULL;
-    if (near) {
-        fprintf(stderr, "corten: error: unknown option %s; did you mean --%s?\n", word, near);
-        return 2;
-    }
+    if (near)
+        return usage_wrong("unknown option %s; did you mean --%s?", word, near);
     for (int i = 0; i < option_count; i++)
         for (int k = 0; k < command_count; k++)
             if (option_is_of(&option_table[i], &command_table[k]) && strncmp(word, "--", 2) == 0 &&
-                strcmp(word + 2, option_table[i].name) == 0) {
-                fprintf(stderr, "corten: error: %s is an option of corten %s, not of corten %s\n",
-                        word, command_table[k].name, command->name);
-                return 2;
-            }
+                strcmp(word + 2, option_table[i].name) == 0)
+                return usage_wrong("%s is an option of corten %s, not of corten %s", word,
+                                   command_table[k].name, command->name);
     return usage_error(command, "unknown option", word);
 }
 
@@ -134,16 +169,9 @@ static int take_operand(const Command *command, int argc, char **argv, CortenOpt
 }
 
 int options_parse(const Command *command, int argc, char **argv, CortenOptions *out) {
-    static const char *calibrate[MAX_REPEATED], *input_scale[MAX_REPEATED], *state[MAX_REPEATED];
-    static const char *exports[MAX_REPEATED], *limits[MAX_REPEATED];
     struct option longs[OPTIONS + 2];
     char shorts[2 * OPTIONS + 4];
     getopt_tables(command, longs, shorts);
-    out->calibrate = calibrate;
-    out->input_scale = input_scale;
-    out->state = state;
-    out->exports = exports;
-    out->limits = limits;
     int (*listing)(const CortenOptions *o) = NULL;
     opterr = 0;
     for (int value; (value = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {

@@ -19,7 +19,7 @@
 
 /* Grows with every function or member added. Members are only added, at the end of their group,
  * and zero means what was so before. */
-#define CORTEN_API_VERSION 5
+#define CORTEN_API_VERSION 6
 
 #ifdef __cplusplus
 extern "C" {
@@ -115,6 +115,7 @@ typedef struct {
     const char *vela;  /* Arm's compiler for an Ethos-U; NULL: "vela" in PATH */
     const char *const *vela_arguments; /* what it gets besides Corten's own */
     int vela_arguments_count;
+    const char *name; /* compile: what the C calls the model; NULL: after the archive's file */
 
     void *user;                                                      /* what the callbacks get */
     void (*result)(void *user, const char *text, size_t bytes);      /* not to results */

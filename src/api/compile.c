@@ -25,16 +25,31 @@ static bool is_saved_graph(C *c, const CortenOptions *o) {
     return strncmp(data, "corten ", 7) == 0;
 }
 
+/* --name, and that what the C calls the model does not clash with what else was named. */
+static Graph *named(C *c, const Session *s, Graph *g) {
+    const char *name = s->o->name;
+    if (name && !model_name_is_usable(c, name))
+        diag_error(
+            c, DIAG_USAGE, NULL,
+            "--name \"%s\": a model, its functions and its files cannot be called so in C and "
+            "C++",
+            name);
+    else if (name)
+        g->name = c_strdup(c, name);
+    memory_symbols_check(c, s, g->name);
+    return g;
+}
+
 static Graph *load_model(C *c, Session *s) {
     if (is_saved_graph(c, s->o))
-        return graph_load(c, s->o->model);
+        return named(c, s, graph_load(c, s->o->model));
     const CortenOptions *o = s->o;
     Graph *g = import_pt2_partly(c, o->model, o->archive_data, o->archive_bytes);
     if (diag_error_count(c) == 0) {
         states_pair(c, g, o->state_count, o->state);
         pixels_normalize(c, g, o);
     }
-    return g;
+    return named(c, s, g);
 }
 
 /* Files that an earlier compile into this folder listed in its report. */
@@ -188,6 +203,19 @@ static void run_passes(C *c, Session *s, Graph *g, PipelineControl *control, Fil
     pipeline_run(c, g, &s->compile, control);
 }
 
+/* Where the grids are still to be found integers cannot be those of a grid. */
+static void warn_of_integers(C *c, const Graph *g, const Samples *samples) {
+    for (int k = 0; k < g->input_count && samples->count > 0; k++) {
+        const Value *v = g->input[k].kind == ARG_VALUE ? g->input[k].u.value : NULL;
+        DType given = v && samples->sample[0][k] ? samples->sample[0][k]->dtype : DT_F32;
+        if (v && dtype_is_float(v->type.dtype) && (given == DT_I8 || given == DT_I16))
+            diag_warning_once(c, NULL,
+                              "the calibration data of input %s are %s: taken as real numbers; run "
+                              "and verify take such arrays as what the chip gets",
+                              g->input_name ? g->input_name[k] : "", dtype_name(given));
+    }
+}
+
 static void read_calibration(C *c, Session *s, Graph *g) {
     const CortenOptions *o = s->o;
     if (o->calibrate_count == 0 && o->calibrate_data_count == 0)
@@ -196,6 +224,7 @@ static void read_calibration(C *c, Session *s, Graph *g) {
     ArrayList *list = arrays_take(c, "calibration", o->calibrate_data_count, o->calibrate_data);
     Samples more = samples_take(c, g, "calibration", o->calibrate_data_count, list, &s->scaling);
     samples = samples_join(c, &samples, &more);
+    warn_of_integers(c, g, &samples);
     samples = samples_real(c, &samples, g, NULL);
     bool pixels = s->compile.io == IO_UINT8 && s->scaling.channels > 0;
     if (pixels && o->input_scale_count == 0 && g->input_name)
@@ -364,6 +393,8 @@ static void compile_body(C *c, Session *s) {
         .dump = o->dump, .stop_after = only_dump ? o->dump : o->stop_after, .from = o->from};
     if (!o->out && !control.stop_after)
         diag_error(c, DIAG_USAGE, NULL, "no output folder: give -o DIR");
+    if (o->dump && o->json)
+        diag_error(c, DIAG_USAGE, NULL, "--dump prints a graph, --json a report: one of them");
     session_options(c, s);
     if (o->out)
         check_folder_writable(c, o->out);
@@ -376,6 +407,8 @@ static void compile_body(C *c, Session *s) {
         fputs(control.dumped, s->results);
     else if (report && o->json)
         fprintf(s->results, "%s\n", report);
+    else if (o->json)
+        fprintf(s->results, "{\"stopped_after\": \"%s\"}\n", control.stop_after);
     else if (report && !o->quiet)
         report_text(c, report, s->results);
 }

@@ -34,6 +34,8 @@ void pixels_normalize(C *c, Graph *g, const CortenOptions *o);
 void session_options(C *c, Session *s);
 /* --memory, --arena and the limits of single memories (memory_file.c); for session_options. */
 void memory_options(C *c, Session *s);
+/* Arrays of the program's that are arenas must not be named as something of the model's. */
+void memory_symbols_check(C *c, const Session *s, const char *model);
 /* What messages call the file or text of precision rules. */
 const char *precision_name(const CortenOptions *o);
 

@@ -84,6 +84,9 @@ void diag_error(C *c, DiagKind kind, const Loc *loc, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void diag_warning(C *c, const Loc *loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same, unless it stands there already: passes may run again. */
+void diag_warning_once(C *c, const Loc *loc, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Adds an indented line to the diagnostic recorded last. */
 void diag_detail(C *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Records an error and unwinds. */
@@ -137,6 +140,14 @@ const char *text_string(const Text *t);        /* "" when nothing was added */
 bool text_equal(const char *a, const char *b); /* NULL equals only NULL */
 bool text_ends_with(const char *s, const char *suffix);
 int64_t text_bytes(const char *s); /* "64K" -> 65536, up to 1 TiB; -1: it is none */
+/* Letters, digits and _, the first no digit. */
+bool word_is_identifier(const char *word);
+/* C or C++ have it as a keyword, or it is of those that belong to compilers or to the runtime. */
+bool word_is_keyword(const char *word);
+/* That, or a type, macro or function of the C library. */
+bool word_is_reserved(const char *word);
+/* <word.h> is a header of the C library or of a compiler. */
+bool word_is_header(const char *word);
 bool glob_match(const char *pattern, const char *s); /* '*' and '?' */
 /* The candidate nearest to `word` by edit distance if it is near enough for a suggestion. */
 const char *text_nearest(const char *word, const char *const *candidates, int count);

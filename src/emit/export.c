@@ -59,6 +59,17 @@ static void fill_words(Export *e, const Graph *g, const Options *o) {
     memcpy(e->word, words, sizeof words);
 }
 
+/* A kind that has model and kernels in one folder cannot have a file of each by one name. */
+static void check_place(const Export *e, const char *placed, const char *name) {
+    for (int i = 0; i < e->model.count; i++)
+        if (strcmp(e->model.file[i].name, placed) == 0)
+            fatal(
+                e->c, DIAG_USAGE, NULL,
+                "--export %s has the model beside the kernels, and %s is one of theirs too; --name "
+                "calls the model otherwise",
+                e->kind->name, name);
+}
+
 /* The files of the model where this kind has them. */
 static void place_files(Export *e, const FileSet *emitted) {
     for (int i = 0; i < emitted->count; i++) {
@@ -69,6 +80,7 @@ static void place_files(Export *e, const FileSet *emitted) {
         const char *placed = strncmp(name, "runtime/", RUNTIME) == 0
                                  ? c_format(e->c, "%s%s", e->kind->runtime, name + RUNTIME)
                                  : c_format(e->c, "%s%s", e->kind->model, name);
+        check_place(e, placed, name);
         fileset_add(e->c, &e->model, placed, emitted->file[i].data, emitted->file[i].bytes);
     }
 }

@@ -45,6 +45,8 @@ static const char *identifier(Graph *g, const char *name) {
     for (char *p = s; *p; p++)
         if (!isalnum((unsigned char)*p))
             *p = '_';
+    if (word_is_reserved(s))
+        s = c_format(g->c, "%s_", s);
     return name_take(g->c, g->buffer_names, s);
 }
 

@@ -7,31 +7,19 @@
 
 #include "import/pt2.h"
 
-/* The name becomes that of C files and functions: no keyword, and no header of the C library
- * or of the runtime. */
-static const char *identifier(C *c, const char *stem) {
-    static const char *const reserved[] = {
-        "auto",    "break",  "case",     "char",    "const",    "continue",  "default",
-        "do",      "double", "else",     "enum",    "extern",   "float",     "for",
-        "goto",    "if",     "inline",   "int",     "long",     "register",  "restrict",
-        "return",  "short",  "signed",   "sizeof",  "static",   "struct",    "switch",
-        "typedef", "union",  "unsigned", "void",    "volatile", "while",     "assert",
-        "complex", "ctype",  "errno",    "fenv",    "inttypes", "iso646",    "limits",
-        "locale",  "math",   "setjmp",   "signal",  "stdarg",   "stdbool",   "stddef",
-        "stdint",  "stdio",  "stdlib",   "string",  "tgmath",   "threads",   "time",
-        "uchar",   "wchar",  "wctype",   "main",    "bool",     "true",      "false",
-        "class",   "new",    "delete",   "this",    "template", "namespace", "operator",
-        "private", "public", "ctn",      "arm_mve", "arm_acle",
-    };
+/* The archive's stem as the name of C files, functions and types; one that cannot be gets "model_"
+ * before it. */
+static const char *model_name(C *c, const char *stem) {
     char *name = c_strdup(c, *stem ? stem : "model");
     for (char *s = name; *s; s++) {
         *s = isalnum((unsigned char)*s) && (unsigned char)*s < 128 ? *s : '_';
     }
-    bool bad = isdigit((unsigned char)name[0]);
-    for (size_t i = 0; i < COUNT_OF(reserved); i++) {
-        bad |= strcmp(name, reserved[i]) == 0;
-    }
-    return bad ? c_format(c, "model_%s", name) : name;
+    return model_name_is_usable(c, name) ? name : c_format(c, "model_%s", name);
+}
+
+bool model_name_is_usable(C *c, const char *name) {
+    return word_is_identifier(name) && strcmp(name, "main") != 0 && !word_is_keyword(name) &&
+           !word_is_header(name) && !word_is_reserved(c_format(c, "%s_t", name));
 }
 
 /* ---- inputs ------------------------------------------------------------------------------- */
@@ -326,7 +314,7 @@ static void import_body(C *c, void *user) {
     p->makers = json_object();
     p->unknown = json_object();
     archive_open(p);
-    p->g = graph_new(c, identifier(c, path_stem(c, p->path)));
+    p->g = graph_new(c, model_name(c, path_stem(c, p->path)));
     p->g->archive_path = c_strdup(c, p->path);
     p->g->archive_sha256 = bytes_sha256(c, p->data, p->bytes);
     p->member = "models/model.json";

@@ -14,4 +14,7 @@ Graph *import_pt2_bytes(C *c, const char *name, const void *data, size_t bytes);
  * the others stand in the graph, and the errors stay recorded. Unwinds if the file is malformed. */
 Graph *import_pt2_partly(C *c, const char *name, const void *data, size_t bytes);
 
+/* Files, functions and the type of a model can have this name in C and C++. */
+bool model_name_is_usable(C *c, const char *name);
+
 #endif

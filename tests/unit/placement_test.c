@@ -305,7 +305,7 @@ static void arena_is_a_name_of_c_and_does_not_go_with_memories(void **state) {
     o.memory_text = chip;
     Said said = flow_run(corten_compile, o);
     assert_code(said, 2);
-    assert_says(said.messages, "the name of a C array is needed");
+    assert_says(said.messages, "the name of a C array of yours is needed");
     assert_says(said.messages, "--arena does not go with --memory");
 }
 

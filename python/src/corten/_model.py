@@ -47,9 +47,7 @@ def _memory(memory: PathLike | Mapping[str, Any] | None) -> dict[str, Any]:
 def _archive(model: Any, example: Any, calibration: Any, name: str | None) -> dict[str, Any]:
     """The fields that say what to compile: a path, or an archive in memory and its name."""
     if isinstance(model, (str, os.PathLike)):
-        if name is not None:
-            raise ValueError("name: a file has one already")
-        return {"model": os.fspath(model)}
+        return {"model": os.fspath(model), "name": name}
     if not _torch.is_module(model) and not _torch.is_program(model):
         kind = type(model).__name__
         raise TypeError(f"model of type {kind}: a path, a torch module or exported program is needed")
@@ -57,9 +55,12 @@ def _archive(model: Any, example: Any, calibration: Any, name: str | None) -> di
     if _torch.is_module(model) and example is None:
         examples = _arrays.first_examples(calibration, _torch.input_count(model))
         if not examples:
-            raise ValueError("example_inputs: a module needs them to be exported")
+            raise ValueError(
+                "a module is exported with one call's inputs: give example_inputs=, or "
+                "calibration= samples, of which the first is taken"
+            )
     data = _torch.archive_of(model, examples)
-    return {"model": f"{name or _torch.name_of(model)}.pt2", "archive_data": data}
+    return {"model": f"{_torch.name_of(model)}.pt2", "archive_data": data, "name": name}
 
 
 def _input_scale(name: str, grid: tuple[float, int] | str) -> str:
