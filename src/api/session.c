@@ -1,6 +1,7 @@
 /* Options to a compilation and back to an exit code: the one place where everything unwinds to. */
 #include "api/session.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -63,16 +64,36 @@ static void tell_diagnostics(const C *c, const Session *s) {
     }
 }
 
+static json_t *diagnostic_json(const Diag *d) {
+    const Loc *at = &d->loc;
+    return json_pack("{s:s?, s:s?, s:s?, s:i, s:s?, s:s?, s:s?, s:s?, s:s?, s:I}", "message",
+                     d->message, "detail", d->detail, "file", at->file, "line", at->line, "source",
+                     at->source_text, "node", at->node, "module", at->module, "output", at->output,
+                     "member", at->member, "byte", (json_int_t)at->byte);
+}
+
+/* --json of a command that found nothing: why, for scripts that read standard output. */
+static void print_errors(const C *c, const Session *s, int code) {
+    json_t *errors = json_array();
+    for (const Diag *d = c->first_diag; d; d = d->next)
+        if (!d->warning)
+            json_array_append_new(errors, diagnostic_json(d));
+    json_t *root = json_pack("{s:i, s:o}", "exit_code", code, "errors", errors);
+    json_dumpf(root, s->results, JSON_INDENT(1));
+    fputc('\n', s->results);
+    json_decref(root);
+}
+
 int session_run_in(C *c, const CortenOptions *o, CortenModel *model,
                    void (*body)(C *c, Session *s)) {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *memory = o->result ? open_memstream(&text, &bytes) : NULL;
+    bool held = o->result || o->json; /* until it is known whether there is any */
+    FILE *memory = held ? open_memstream(&text, &bytes) : NULL;
+    FILE *results = o->results ? o->results : stdout;
     Session s = {.o = o,
                  .start = now(),
-                 .results = memory       ? memory
-                            : o->results ? o->results
-                                         : stdout,
+                 .results = memory ? memory : results,
                  .messages = o->messages ? o->messages : stderr,
                  .model = model};
     Job job = {&s, body};
@@ -80,10 +101,17 @@ int session_run_in(C *c, const CortenOptions *o, CortenModel *model,
     c->share = o->share;
     choose_progress(c, &s);
     int code = c_try(c, run_job, &job);
-    tell_diagnostics(c, &s);
-    if (memory && fclose(memory) == 0 && code == 0)
+    bool closed = memory && fclose(memory) == 0;
+    s.results = results;
+    if (closed && o->result && code == 0)
         o->result(o->user, text, bytes);
+    else if (closed && !o->result && bytes > 0)
+        fwrite(text, 1, bytes, results);
+    else if (!o->result && o->json && code != 0)
+        print_errors(c, &s, code);
     free(text);
+    fflush(results); /* where both go to one file, results come first and whole */
+    tell_diagnostics(c, &s);
     return code;
 }
 
@@ -215,18 +243,19 @@ static void parse_precision(C *c, Session *s) {
     int line = 0;
     for (char *p; (p = strsep(&text, "\n"));) {
         char pattern[512], kind[16];
+        int end = 0;
         Loc loc = {.file = precision_name(s->o), .line = ++line};
         p[strcspn(p, "#")] = 0;
         if (p[strspn(p, " \t\r")] == 0)
             continue;
-        if (sscanf(p, " %511[^ =\t] = %15s", pattern, kind) != 2) {
+        if (sscanf(p, " %511[^ =\t] = %15s %n", pattern, kind, &end) != 2 || p[end]) {
             diag_error(c, DIAG_INPUT, &loc, "\"%s\" is no rule: GLOB = int8|int16|w4|float is", p);
             continue;
         }
         int k = choose(c, "precision", kind, kinds, COUNT_OF(kinds));
         if (k >= 0)
             rule[s->compile.precision_count++] =
-                (PrecisionRule){c_strdup(c, pattern), kinds[k], loc.line};
+                (PrecisionRule){c_strdup(c, pattern), kinds[k], loc.file, loc.line};
     }
     s->compile.precision = rule;
 }

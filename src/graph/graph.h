@@ -8,6 +8,7 @@
 
 typedef struct Op Op;
 typedef struct Node Node;
+typedef struct PrecisionRule PrecisionRule; /* passes/passes.h */
 typedef struct Value Value;
 typedef struct Graph Graph;
 typedef struct Call Call;
@@ -141,20 +142,22 @@ struct Value {
     Type type;
     int64_t stride[MAX_RANK]; /* elements, as archived; used by functionalize only */
     Role role;
-    const char *fqn;         /* parameter's or buffer's name in the module */
-    Node *def;               /* NULL: input, parameter, buffer or constant */
-    int def_index;           /* which output of def */
-    Array *constant;         /* data: of type.dtype, or of grid->dtype when grid is set */
-    Array *initial;          /* of a state's value before a run: what it holds before the first one
-                                (NULL: zeros); it is no constant */
-    Grid *grid;              /* quantization; NULL: not (yet) quantized */
-    Observed *observed;      /* NULL before calibrate, and behind quantize, which leaves it as */
-    Observed *seen;          /* what the report shows; it is no part of the text form */
-    int bits;                /* 8 or 16 if asked for by --precision; 0: quantize decides */
-    const char *wide_reason; /* why it has 16 bits, if it has */
-    bool widenable;          /* quantize could give it 16 bits if asked to */
-    int factor_axis;         /* pass equalize made the channels along this axis larger than the */
-    int factor_count;        /* model's own, each by its factor; 0: it did not */
+    const char *fqn;    /* parameter's or buffer's name in the module */
+    Node *def;          /* NULL: input, parameter, buffer or constant */
+    int def_index;      /* which output of def */
+    Array *constant;    /* data: of type.dtype, or of grid->dtype when grid is set */
+    Array *initial;     /* of a state's value before a run: what it holds before the first one
+                           (NULL: zeros); it is no constant */
+    Grid *grid;         /* quantization; NULL: not (yet) quantized */
+    Observed *observed; /* NULL before calibrate, and behind quantize, which leaves it as */
+    Observed *seen;     /* what the report shows; it is no part of the text form */
+    int bits;           /* 8 or 16 if asked for by --precision; 0: quantize decides */
+    const PrecisionRule *glob; /* that asked for them together with others: no fault where they
+                                  cannot be had; NULL: none */
+    const char *wide_reason;   /* why it has 16 bits, if it has */
+    bool widenable;            /* quantize could give it 16 bits if asked to */
+    int factor_axis;           /* pass equalize made the channels along this axis larger than the */
+    int factor_count;          /* model's own, each by its factor; 0: it did not */
     double *factor;
     bool unstored;          /* lives only inside a fused kernel (fuse.c) */
     int8_t order[MAX_RANK]; /* physical order: order[k] is the logical dim at position k, outermost

@@ -67,6 +67,7 @@ static Node *clamp_to_table(C *c, Graph *g, Node *n) {
     table->out[0]->grid = old->grid;
     table->out[0]->observed = old->observed;
     table->out[0]->bits = old->bits;
+    table->out[0]->glob = old->glob;
     value_replace(g, old, table->out[0]);
     node_remove(g, n, FATE_FUSED, NULL, table);
     return table;

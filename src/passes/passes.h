@@ -11,11 +11,12 @@ typedef struct Npu Npu;
 typedef enum { OBSERVER_MINMAX, OBSERVER_PERCENTILE, OBSERVER_MSE } ObserverKind;
 typedef enum { IO_AS_QUANTIZED, IO_INT8, IO_INT16, IO_FLOAT, IO_UINT8 } IoType;
 
-typedef struct {
+struct PrecisionRule {
     const char *pattern;   /* node name or module path glob */
     const char *precision; /* int8, int16, w4, float */
-    int line;              /* of the file that it stands in */
-} PrecisionRule;
+    const char *file;      /* that it stands in, and where */
+    int line;
+};
 
 typedef struct {
     const char *value; /* by name, in the calibrated graph */

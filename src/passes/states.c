@@ -16,10 +16,13 @@ static int slot_named(const char *const *name, int count, const char *text, size
     return end == text + length && length > 0 && number >= 0 && number < count ? (int)number : -1;
 }
 
-static const char *names_listed(C *c, const char *const *name, int count) {
+/* Of the slots that hold a tensor. */
+static const char *names_listed(C *c, const Arg *arg, const char *const *name, int count) {
     Text t = text_new(c);
     for (int i = 0; i < count; i++)
-        text_add(&t, "%s%s", i ? ", " : "", name && name[i] ? name[i] : c_format(c, "%d", i));
+        if (arg[i].kind == ARG_VALUE)
+            text_add(&t, "%s%s", t.length ? ", " : "",
+                     name && name[i] ? name[i] : c_format(c, "%d", i));
     return text_string(&t);
 }
 
@@ -29,7 +32,7 @@ static Arg *slot_of(C *c, const char *text, size_t length, Arg *arg, const char 
     if (k >= 0 && arg[k].kind == ARG_VALUE)
         return &arg[k];
     diag_error(c, DIAG_USAGE, NULL, "--state: no %s \"%.*s\"", what, (int)length, text);
-    diag_detail(c, "one of: %s", names_listed(c, name, count));
+    diag_detail(c, "one of: %s", names_listed(c, arg, name, count));
     return NULL;
 }
 

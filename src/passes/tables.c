@@ -287,6 +287,7 @@ static Node *region_replace(C *c, Graph *g, Region *r) {
         out->grid = old->grid;
         out->observed = old->observed;
         out->bits = old->bits;
+        out->glob = old->glob;
         out->type = old->type;
     }
     value_replace(g, old, out);

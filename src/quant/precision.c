@@ -73,17 +73,44 @@ void report_refusals(C *c, const Graph *g) {
     }
 }
 
+/* ---- rules that cannot be kept ----------------------------------------------------------------
+ */
+
+bool rule_is_glob(const PrecisionRule *rule) {
+    return strpbrk(rule->pattern, "*?") != NULL;
+}
+
+void passed_over_add(C *c, PassedOver *p, const Node *n) {
+    enum { NAMED = 5 };
+    if (p->count < NAMED)
+        p->names = c_format(c, "%s%s%s", p->count ? p->names : "", p->count ? ", " : "", n->name);
+    else if (p->count == NAMED)
+        p->names = c_format(c, "%s and others", p->names);
+    p->count++;
+}
+
+void passed_over_tell(C *c, const PrecisionRule *rule, const PassedOver *p) {
+    diag_warning_once(c, &(Loc){.file = rule->file, .line = rule->line},
+                      "'%s = %s' passes over %d node%s without such a form: %s", rule->pattern,
+                      rule->precision, p->count, p->count == 1 ? "" : "s", p->names);
+}
+
 /* ---- what is asked for ---------------------------------------------------------------------- */
 
-static void ask_value(Value *v, int bits, const char *reason) {
+static void ask_value(Value *v, int bits, const char *reason, const PrecisionRule *rule) {
     v->bits = bits;
+    v->glob = rule && rule_is_glob(rule) ? rule : NULL;
     v->wide_reason = bits == 16 ? reason : NULL;
 }
 
-static void ask_bits(Node *n, int bits) {
+static int ask_bits(Node *n, int bits, const PrecisionRule *rule) {
+    int asked = 0;
     for (int k = 0; k < n->out_count; k++)
-        if (dtype_is_float(n->out[k]->type.dtype))
-            ask_value(n->out[k], bits, "asked for by --precision");
+        if (dtype_is_float(n->out[k]->type.dtype)) {
+            ask_value(n->out[k], bits, "asked for by --precision", rule);
+            asked++;
+        }
+    return asked;
 }
 
 /* An input of the model takes 8 or 16 bits by its name. */
@@ -95,7 +122,7 @@ static void ask_inputs(Graph *g, const Options *o) {
                 glob_match(o->precision[r].pattern, g->input_name[i]) &&
                 strncmp(o->precision[r].precision, "int", 3) == 0)
                 ask_value(v, strcmp(o->precision[r].precision, "int16") == 0 ? 16 : 8,
-                          "asked for by --precision");
+                          "asked for by --precision", &o->precision[r]);
         }
 }
 
@@ -125,34 +152,80 @@ static bool has_weights(const Graph *g, const Node *n) {
     return false;
 }
 
-/* Nodes without weights have nothing that could have four bits, so that a glob may name them. */
-static void ask_int4(C *c, Graph *g, Node *n) {
-    if (!has_weights(g, n))
-        return;
-    const Value *w = n->op->traits & OP_INT4_WEIGHTS ? node_in(n, "weight") : NULL;
-    if (!w)
-        diag_error(c, DIAG_MODEL, &n->loc, "%s has no int4 weights, which --precision asks for",
-                   node_operator(n));
-    else if (w->grid)
-        diag_error(c, DIAG_MODEL, &n->loc,
-                   "weight %s cannot be int4, as --precision asks: its grid is given", w->name);
-    else
-        n->weight_bits = 4;
+/* What became of one rule of --precision. */
+typedef struct {
+    const PrecisionRule *rule;
+    int applied, unfit; /* nodes that it was the last to name */
+    const Node *first;  /* unfit one */
+    const char *reason;
+    PassedOver passed;
+} Outcome;
+
+static void note_unfit(C *c, Outcome *out, const Node *n, const char *reason) {
+    if (out->unfit++ == 0) {
+        out->first = n;
+        out->reason = reason;
+    }
+    passed_over_add(c, &out->passed, n);
 }
 
-static void apply_rules(C *c, Graph *g, Node *n, const Options *o) {
-    const PrecisionRule *last = NULL;
+/* Nodes without weights have nothing that could have four bits: a glob may name them. */
+static void ask_int4(C *c, Graph *g, Node *n, Outcome *out) {
+    const Value *w = n->op->traits & OP_INT4_WEIGHTS ? node_in(n, "weight") : NULL;
+    if (!has_weights(g, n))
+        return;
+    if (w && !w->grid) {
+        n->weight_bits = 4;
+        out->applied++;
+    } else
+        note_unfit(c, out, n,
+                   w ? "has weights whose grid is given, no int4 weights" : "has no int4 weights");
+}
+
+static void ask_integers(C *c, Node *n, Outcome *out) {
+    bool wide = strcmp(out->rule->precision, "int16") == 0;
+    if (ask_bits(n, wide ? 16 : 8, out->rule) > 0)
+        out->applied++;
+    else if (wide && !rule_is_glob(out->rule))
+        note_unfit(c, out, n, "has no float results to be int16");
+}
+
+static void ask_float(C *c, Graph *g, Node *n, Outcome *out) {
+    if (!touches_float(n))
+        return;
+    if (rule_is_glob(out->rule) && !node_has_float_form(n) && n->op->lower) {
+        note_unfit(c, out, n, "has no float form");
+        return;
+    }
+    keep_float(c, g, n, "asked for by --precision");
+    out->applied++;
+}
+
+static void apply_rules(C *c, Graph *g, Node *n, const Options *o, Outcome *outcome) {
+    Outcome *last = NULL;
     for (int i = 0; i < o->precision_count; i++)
         if (rule_names(g, n, o->precision[i].pattern))
-            last = &o->precision[i];
+            last = &outcome[i];
     if (!last)
         return;
-    if (strncmp(last->precision, "int", 3) == 0)
-        ask_bits(n, strcmp(last->precision, "int16") == 0 ? 16 : 8);
-    else if (strcmp(last->precision, "w4") == 0)
-        ask_int4(c, g, n);
-    else if (touches_float(n))
-        keep_float(c, g, n, "asked for by --precision");
+    const char *precision = last->rule->precision;
+    if (strncmp(precision, "int", 3) == 0)
+        ask_integers(c, n, last);
+    else if (strcmp(precision, "w4") == 0)
+        ask_int4(c, g, n, last);
+    else
+        ask_float(c, g, n, last);
+}
+
+/* A name that fits nothing is refused; a pattern of many applies where it can. */
+static void tell_outcome(C *c, const Outcome *out) {
+    if (out->unfit == 0)
+        return;
+    if (out->applied == 0 && !rule_is_glob(out->rule))
+        diag_error(c, DIAG_MODEL, &out->first->loc, "%s %s, which --precision asks for",
+                   node_operator(out->first), out->reason);
+    else
+        passed_over_tell(c, out->rule, &out->passed);
 }
 
 /* What an earlier run of the passes has found: by name, or, where the node did not exist yet, all
@@ -174,12 +247,17 @@ static void keep_found(C *c, Graph *g, const FloatNode *found) {
 /* Rules for w4 that no weights are under. */
 static void check_int4_rules(C *c, Graph *g, const Options *o) {
     for (int r = 0; r < o->precision_count; r++) {
-        bool used = strcmp(o->precision[r].precision, "w4") != 0;
+        const PrecisionRule *rule = &o->precision[r];
+        bool used = strcmp(rule->precision, "w4") != 0;
         for (const Node *n = g->first; n && !used; n = n->next)
-            used = has_weights(g, n) && rule_names(g, n, o->precision[r].pattern);
-        if (!used)
-            diag_warning(c, NULL, "precision w4: nothing that '%s' names has constant weights",
-                         o->precision[r].pattern);
+            used = has_weights(g, n) && rule_names(g, n, rule->pattern);
+        Loc loc = {.file = rule->file, .line = rule->line};
+        const char *text =
+            c_format(c, "nothing that '%s = w4' names has constant weights", rule->pattern);
+        if (!used && rule_is_glob(rule))
+            diag_warning_once(c, &loc, "%s", text);
+        else if (!used)
+            diag_error(c, DIAG_MODEL, &loc, "%s", text);
     }
 }
 
@@ -187,13 +265,18 @@ static void raise_values(Graph *g, const Options *o) {
     for (int r = 0; r < o->raised_count; r++)
         for (int i = 0; i < g->value_count; i++)
             if (text_equal(g->value[i]->name, o->raised[r].value))
-                ask_value(g->value[i], 16, "raised for --accuracy-budget");
+                ask_value(g->value[i], 16, "raised for --accuracy-budget", NULL);
 }
 
 void pass_precision(C *c, Graph *g, const Options *o) {
+    Outcome *outcome = NEW_ARRAY(c, Outcome, o->precision_count + 1);
+    for (int i = 0; i < o->precision_count; i++)
+        outcome[i].rule = &o->precision[i];
     ask_inputs(g, o);
     for (Node *n = g->first; n; n = n->next)
-        apply_rules(c, g, n, o);
+        apply_rules(c, g, n, o, outcome);
+    for (int i = 0; i < o->precision_count; i++)
+        tell_outcome(c, &outcome[i]);
     check_int4_rules(c, g, o);
     raise_values(g, o);
     for (int i = 0; i < o->float_node_count; i++)

@@ -91,6 +91,19 @@ bool value_stays_float(const Graph *g, const Value *v);
 /* Every constant that a kernel reads, as integers; activations have their grids. */
 void quantize_constants(C *c, Graph *g, const Options *o);
 
+/* The rule names by a pattern: it applies where it can. */
+bool rule_is_glob(const PrecisionRule *rule);
+
+/* Nodes at which such a rule does not apply. */
+typedef struct {
+    int count;
+    const char *names; /* the first few */
+} PassedOver;
+
+void passed_over_add(C *c, PassedOver *p, const Node *n);
+/* A warning, once for all of a rule's nodes. */
+void passed_over_tell(C *c, const PrecisionRule *rule, const PassedOver *p);
+
 /* Multiplications of n, or the elements that a node without weights reads. */
 double node_work(const Node *n);
 

@@ -89,22 +89,65 @@ static bool set_is_cheap(Sets *s, int root, double limit) {
     return work <= limit;
 }
 
-static void check_asked(Sets *s, int root) {
-    const Grid *grid = s->grid[root];
+/* Why v, of a set on this grid, cannot have the 16 bits asked for; NULL: it can. */
+static const char *wide_fault(Sets *s, const Value *v, const Grid *grid) {
+    if (!v->def || v->user_count + v->output_count == 0)
+        return NULL; /* a pass has put another in its place */
+    if (v->def->float_kept || !writes_wide(v))
+        return c_format(s->c, "%s has no int16 form, which --precision asks for",
+                        node_operator(v->def));
+    if (v->def->weight_bits == 4)
+        return c_format(s->c, "int4 weights make int8 results, but %s is to be int16", v->name);
+    if (grid && grid->dtype != DT_I16)
+        return c_format(s->c, "%s cannot be int16, as --precision asks: its grid is given",
+                        v->name);
+    return NULL;
+}
+
+/* The rule by whose pattern alone a set is to be wide; NULL: a name asks for it. */
+static const PrecisionRule *rule_of_globs(Sets *s, int root) {
+    const PrecisionRule *rule = NULL;
     for (int id = 0; id < s->count; id++) {
         const Value *v = s->g->value[id];
-        if (set_root(s, id) != root || !v->def || v->user_count + v->output_count == 0)
-            continue; /* a pass has put another in its place */
-        if (v->def->float_kept || !writes_wide(v))
-            diag_error(s->c, DIAG_MODEL, &v->def->loc,
-                       "%s has no int16 form, which --precision asks for", node_operator(v->def));
-        else if (v->def->weight_bits == 4)
-            diag_error(s->c, DIAG_MODEL, &v->def->loc,
-                       "int4 weights make int8 results, but %s is to be int16", v->name);
-        else if (grid && grid->dtype != DT_I16)
-            diag_error(s->c, DIAG_MODEL, &v->def->loc,
-                       "%s cannot be int16, as --precision asks: its grid is given", v->name);
+        if (set_root(s, id) != root || v->bits != 16)
+            continue;
+        if (!v->glob)
+            return NULL;
+        rule = v->glob;
     }
+    return rule;
+}
+
+/* A set that only patterns ask for, and that cannot be wide, keeps 8 bits. */
+static void pass_over(Sets *s, int root, PassedOver *passed) {
+    for (int id = 0; id < s->count; id++) {
+        Value *v = s->g->value[id];
+        if (set_root(s, id) != root || v->bits != 16)
+            continue;
+        v->bits = 0;
+        v->wide_reason = NULL;
+        if (v->def && v->user_count + v->output_count > 0)
+            passed_over_add(s->c, &passed[v->glob - s->o->precision], v->def);
+    }
+}
+
+/* Sets of which 16 bits are asked and cannot be had: of those that are named an error. */
+static void check_asked(Sets *s) {
+    PassedOver *passed = NEW_ARRAY(s->c, PassedOver, s->o->precision_count + 1);
+    for (int id = 0; id < s->count; id++) {
+        int root = set_root(s, id);
+        const Value *v = s->g->value[id];
+        const char *fault = set_varies(s, s->g->value[root]) && set_asked_bits(s, root) == 16
+                                ? wide_fault(s, v, s->grid[root])
+                                : NULL;
+        if (fault && rule_of_globs(s, root))
+            pass_over(s, root, passed);
+        else if (fault)
+            diag_error(s->c, DIAG_MODEL, &v->def->loc, "%s", fault);
+    }
+    for (int r = 0; r < s->o->precision_count; r++)
+        if (passed[r].count > 0)
+            passed_over_tell(s->c, &s->o->precision[r], &passed[r]);
 }
 
 /* All values of the set are wide for the reason that one of them has, else for this one. */
@@ -258,6 +301,7 @@ static void find_demands(Sets *s) {
 
 void widths_choose(Sets *s) {
     double total = 0;
+    check_asked(s);
     find_demands(s);
     for (const Node *n = s->g->first; n; n = n->next)
         if (node_takes(n, "weight") || node_is(n, "corten::matmul"))
@@ -275,8 +319,6 @@ void widths_choose(Sets *s) {
         s->wide[id] = reason != NULL;
         if (s->wide[id])
             note_reason(s, id, reason);
-        if (asked == 16)
-            check_asked(s, id);
     }
     part_wide_tables(s);
 }

@@ -105,20 +105,46 @@ static void refused(const char *fixture, const char *rules, const char *says) {
     assert_false(file_exists(out));
 }
 
-static void what_cannot_have_int4_weights_is_named(void **state) {
+static void a_name_whose_node_cannot_have_int4_weights_is_refused(void **state) {
     (void)state;
-    refused("op/lstm.input/plain", "* = w4\n", "lstm has no int4 weights");
-    refused("op/conv3d/plain", "* = w4\n", "conv3d has no int4 weights");
-    refused("op/conv_transpose2d.input/plain", "* = w4\n", "conv_transpose2d has no int4 weights");
-    refused("op/linear/weight_of_rank1", "* = w4\n", "linear has no int4 weights");
+    refused("op/lstm.input/plain", "lstm = w4\n", "lstm has no int4 weights");
+    refused("op/conv3d/plain", "conv3d = w4\n", "conv3d has no int4 weights");
+    refused("op/conv_transpose2d.input/plain", "conv_transpose2d = w4\n",
+            "conv_transpose2d has no int4 weights");
+    refused("op/linear/weight_of_rank1", "linear = w4\n", "linear has no int4 weights");
+    refused("op/linear/weight_is_an_input", "linear = w4\n",
+            "nothing that 'linear = w4' names has constant weights");
 }
 
-static void a_rule_that_names_no_weights_is_doubted(void **state) {
+static int times(const char *text, const char *part) {
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++)
+        count++;
+    return count;
+}
+
+/* "* = w4" means: wherever it can be had. */
+static void a_pattern_applies_where_it_can_and_says_once_what_it_passes_over(void **state) {
     (void)state;
-    Said said = compiled("op/linear/weight_is_an_input", "linear = w4\n", "cortex-m4",
-                         flow_path("doubted"));
+    const char *out = flow_path("passed_over");
+    Said said = compiled("op/lstm.input/plain", "* = w4\n", "cortex-m4", out);
     assert_code(said, 0);
-    assert_says(said.messages, "nothing that 'linear' names has constant weights");
+    assert_says(said.messages,
+                ":1: warning: '* = w4' passes over 1 node without such a form: lstm");
+    assert_int_equal(times(said.messages, "passes over"), 1);
+    said = compiled("op/linear/weight_is_an_input", "lin* = w4\n", "cortex-m4", flow_path("none"));
+    assert_code(said, 0);
+    assert_says(said.messages, "nothing that 'lin* = w4' names has constant weights");
+}
+
+/* Convolutions with int4 weights give int8; names are refused what a pattern passes over. */
+static void patterns_for_int16_pass_over_what_has_int4_weights(void **state) {
+    (void)state;
+    const char *out = flow_path("both");
+    Said said = compiled(MODEL, "conv2d_1 = w4\nsilu* = int16\n", "cortex-m4", out);
+    assert_code(said, 0);
+    assert_says(file_text(flow_text("%s/shared_silu_inplace.h", out)), "int4 in 1 of 2 layers");
+    refused("op/argmax/last", "argmax = int16\n", "argmax has no float results");
 }
 
 /* A node without weights under the glob is no mistake, an int16 input comes as int8. */
@@ -135,8 +161,9 @@ int main(void) {
         cmocka_unit_test(every_fixture_with_int4_weights_comes_near_torch),
         cmocka_unit_test(int4_weights_are_packed_and_named),
         cmocka_unit_test(the_last_rule_for_a_node_wins),
-        cmocka_unit_test(what_cannot_have_int4_weights_is_named),
-        cmocka_unit_test(a_rule_that_names_no_weights_is_doubted),
+        cmocka_unit_test(a_name_whose_node_cannot_have_int4_weights_is_refused),
+        cmocka_unit_test(a_pattern_applies_where_it_can_and_says_once_what_it_passes_over),
+        cmocka_unit_test(patterns_for_int16_pass_over_what_has_int4_weights),
         cmocka_unit_test(other_precisions_stand_beside_int4),
     };
     return cmocka_run_group_tests_name("int4", tests, NULL, NULL);
