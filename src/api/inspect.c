@@ -226,7 +226,10 @@ static void print_head(FILE *f, const json_t *root) {
     for (int k = 0; k < 2; k++)
         json_array_foreach(json_object_get(root, sides[k]), i, o) {
             char *shape = json_dumps(json_object_get(o, "shape"), JSON_COMPACT);
-            fprintf(f, "%-8s %s: %s%s\n", sides[k], text_of(o, "name"), text_of(o, "dtype"), shape);
+            bool tensor = strcmp(text_of(o, "dtype"), "none") != 0;
+            fprintf(f, "%-8s %s: %s%s\n", sides[k], text_of(o, "name"),
+                    tensor ? text_of(o, "dtype") : "no tensor: a constant of the call",
+                    tensor ? shape : "");
             free(shape);
         }
     fprintf(f, "%lld parameters, %zu nodes, %zu in-place writes", number(root, "parameters"),

@@ -20,6 +20,38 @@ typedef struct {
     bool has_labels;
 } Verify;
 
+/* ---- what calibration has seen -------------------------------------------------------------- */
+
+static void know_seen(C *c, Noise *n, const json_t *o) {
+    const json_t *seen = json_object_get(o, "calibrated");
+    if (json_array_size(seen) != 2)
+        return;
+    double *ends = NEW_ARRAY(c, double, 2);
+    for (size_t i = 0; i < 2; i++)
+        ends[i] = json_number_value(json_array_get(seen, i));
+    n->seen = ends;
+}
+
+/* The report of the compile knows it. */
+static void know_all_seen(C *c, Verify *v) {
+    const Graph *g = v->model.planned;
+    json_error_t error;
+    json_t *root = json_loads(v->model.report, 0, &error),
+           *inputs = json_object_get(root, "inputs"), *outputs = json_object_get(root, "outputs"),
+           *calls = json_object_get(root, "calls");
+    for (int k = 0; k < g->input_count; k++)
+        know_seen(c, comparison_input(v->compared, k), json_array_get(inputs, (size_t)k));
+    for (int k = 0; k < g->output_count; k++)
+        know_seen(c, comparison_output(v->compared, k), json_array_get(outputs, (size_t)k));
+    for (const Call *call = g->first_call; call; call = call->next)
+        for (size_t i = 0; i < json_array_size(calls); i++) {
+            const json_t *o = json_array_get(calls, i);
+            if (text_equal(json_string_value(json_object_get(o, "name")), call->name))
+                know_seen(c, comparison_call(v->compared, call), o);
+        }
+    json_decref(root);
+}
+
 /* ---- the runs ------------------------------------------------------------------------------ */
 
 static void run_both(C *c, Verify *v) {
@@ -29,6 +61,7 @@ static void run_both(C *c, Verify *v) {
     v->real = NEW_ARRAY(c, Array **, v->samples.count + 1);
     simulator_keep(simulator, true);
     v->compared = comparison_new(c, g, v->reference, simulator);
+    know_all_seen(c, v);
     for (int i = 0; i < v->samples.count; i++) {
         v->integer[i] = NEW_ARRAY(c, Array *, g->output_count + 1);
         v->real[i] = NEW_ARRAY(c, Array *, g->output_count + 1);
@@ -100,10 +133,10 @@ static json_t *db_json(double db) { /* JSON has no infinity: equal outputs are 9
     return isnan(db) ? json_null() : json_real(isinf(db) ? (db > 0 ? 999 : -999) : db);
 }
 
-static json_t *clipped_inputs_json(const Verify *v) {
+static json_t *inputs_json(const Verify *v, double (*share)(const Noise *)) {
     json_t *inputs = json_array();
     for (int k = 0; k < v->model.planned->input_count; k++)
-        json_array_append_new(inputs, json_real(noise_clipped(comparison_input(v->compared, k))));
+        json_array_append_new(inputs, json_real(share(comparison_input(v->compared, k))));
     return inputs;
 }
 
@@ -122,11 +155,13 @@ static json_t *verify_json(const Verify *v) {
     for (const Call *call = g->first_call; call; call = call->next)
         if (comparison_call(v->compared, call)->signal > 0)
             json_array_append_new(
-                nodes, json_pack("{s:s, s:o, s:f}", "call", call->name, "sqnr_db",
+                nodes, json_pack("{s:s, s:o, s:f, s:f}", "call", call->name, "sqnr_db",
                                  db_json(noise_db(comparison_call(v->compared, call))), "clipped",
-                                 noise_clipped(comparison_call(v->compared, call))));
+                                 noise_clipped(comparison_call(v->compared, call)), "unseen",
+                                 noise_unseen(comparison_call(v->compared, call))));
     json_object_set_new(root, "calls_sqnr", nodes);
-    json_object_set_new(root, "inputs_clipped", clipped_inputs_json(v));
+    json_object_set_new(root, "inputs_clipped", inputs_json(v, noise_clipped));
+    json_object_set_new(root, "inputs_unseen", inputs_json(v, noise_unseen));
     if (v->has_labels)
         json_object_set_new(root, "top1",
                             json_pack("{s:f, s:f, s:f}", "float", v->top1_float, "integer",
@@ -177,13 +212,22 @@ static void print_worst(FILE *f, const Verify *v) {
     fprintf(f, "\n");
 }
 
-/* What calibration has missed: numbers of these samples that the grids cannot hold. */
-#define CLIPPED 0.01
+#define CLIPPED 0.01 /* of the numbers: less is not worth a line */
 
+/* Numbers of these samples that the grids cannot hold: what calibration has missed, and what it has
+ * seen and the observer gave up for finer steps. */
 static void print_clipped_one(FILE *f, const Noise *n, const char *what) {
-    if (noise_clipped(n) > CLIPPED)
-        fprintf(f, "clipped: %.1f %% of %s is beyond what calibration has seen\n",
-                100 * noise_clipped(n), what);
+    double unseen = noise_unseen(n), chosen = noise_clipped(n) - unseen;
+    if (unseen > CLIPPED)
+        fprintf(f, "clipped: %.1f %% of %s is beyond what calibration has seen\n", 100 * unseen,
+                what);
+    if (chosen > CLIPPED && n->seen)
+        fprintf(f,
+                "clipped: %.1f %% of %s is beyond the range that the observer chose of what "
+                "calibration has seen\n",
+                100 * chosen, what);
+    else if (chosen > CLIPPED)
+        fprintf(f, "clipped: %.1f %% of %s is beyond its grid\n", 100 * chosen, what);
 }
 
 static void print_clipped(C *c, FILE *f, const Verify *v) {

@@ -43,6 +43,15 @@ static json_t *parts_json(const Grid *grid) {
     return parts;
 }
 
+/* "calibrated": the least and the largest number that calibration saw; left out when it saw none.
+ */
+static void add_calibrated(json_t *o, const Value *v) {
+    while (v && !v->seen && v->def && v->def->op->traits & OP_MOVES_DATA)
+        v = node_operand(v->def, 0); /* the numbers are the same */
+    if (v && v->seen && isfinite(v->seen->min) && isfinite(v->seen->max))
+        json_object_set_new(o, "calibrated", json_pack("[f, f]", v->seen->min, v->seen->max));
+}
+
 static json_t *boundary_json(const Arg *arg, const char *name) {
     json_t *o = json_object();
     json_object_set_new(o, "name", text_or_null(name));
@@ -63,6 +72,7 @@ static json_t *boundary_json(const Arg *arg, const char *name) {
         json_object_set_new(o, "parts", parts_json(v->grid));
     json_object_set_new(o, "layout",
                         json_string(value_order_is_identity(v) ? "logical" : "channels_last"));
+    add_calibrated(o, v);
     return o;
 }
 
@@ -149,6 +159,7 @@ static json_t *call_json(const Graph *g, const Options *o, const Call *call) {
     json_object_set_new(j, "arena", arena);
     json_object_set_new(j, "scratch_bytes", json_integer(scratch));
     json_object_set_new(j, "weights_bytes", json_integer(weights));
+    add_calibrated(j, call->node && call->node->out_count ? node_result(call->node) : NULL);
     return j;
 }
 

@@ -20,9 +20,13 @@ static void print_boundary(const json_t *list, const char *kind, FILE *f) {
     size_t i;
     json_t *o;
     json_array_foreach(list, i, o) {
-        char *shape = json_dumps(json_object_get(o, "shape"), JSON_ENCODE_ANY | JSON_COMPACT);
-        fprintf(f, "%s %zu  %s: %s%s", kind, i, string(o, "name"), string(o, "dtype"),
-                shape ? shape : "");
+        if (!json_is_array(json_object_get(o, "shape"))) {
+            fprintf(f, "%s %zu  %s: no tensor: a constant, or kept as state\n", kind, i,
+                    string(o, "name"));
+            continue;
+        }
+        char *shape = json_dumps(json_object_get(o, "shape"), JSON_COMPACT);
+        fprintf(f, "%s %zu  %s: %s%s", kind, i, string(o, "name"), string(o, "dtype"), shape);
         if (json_is_real(json_object_get(o, "scale")))
             fprintf(f, "  scale %.6g, zero point %lld",
                     json_real_value(json_object_get(o, "scale")), number(o, "zero_point"));

@@ -21,6 +21,10 @@ double noise_clipped(const Noise *n) {
     return n->count > 0 ? (double)n->clipped / (double)n->count : 0;
 }
 
+double noise_unseen(const Noise *n) {
+    return n->count > 0 ? (double)n->unseen / (double)n->count : 0;
+}
+
 /* ---- sums ---------------------------------------------------------------------------------- */
 
 static const Part *part_at(const Grid *grid, int64_t at) {
@@ -54,7 +58,9 @@ static void add_integers(Noise *n, const Array *want, const Value *v, const Arra
         double exact = r * factor / p->scale + p->zero_point;
         n->signal += r * r;
         n->noise += d * d;
-        n->clipped += exact < first - 1.001 || exact > last + 1.001;
+        bool clipped = exact < first - 1.001 || exact > last + 1.001;
+        n->clipped += clipped;
+        n->unseen += clipped && n->seen && (r * factor < n->seen[0] || r * factor > n->seen[1]);
     }
     n->count += array_count(want);
 }
@@ -126,14 +132,14 @@ void comparison_run(C *c, Comparison *k, Array *const *stored, Array *const *rea
             noise_add(&k->output[i], floats[i], k->integer->output[i].u.value, integers[i]);
 }
 
-const Noise *comparison_input(const Comparison *k, int input) {
+Noise *comparison_input(const Comparison *k, int input) {
     return &k->input[input];
 }
 
-const Noise *comparison_output(const Comparison *k, int output) {
+Noise *comparison_output(const Comparison *k, int output) {
     return &k->output[output];
 }
 
-const Noise *comparison_call(const Comparison *k, const Call *call) {
+Noise *comparison_call(const Comparison *k, const Call *call) {
     return &k->call[call->index];
 }

@@ -86,10 +86,13 @@ ChipRun qemu_run(C *c, Graph *g, const Options *o, const char *folder, const Sam
 typedef struct {
     double signal, noise;
     int64_t count, clipped; /* integers; those whose float number is beyond the grid */
+    int64_t unseen;         /* of these, those that calibration has not seen either */
+    const double *seen;     /* the least and the largest number that it saw; NULL: not known */
 } Noise;
 
 double noise_db(const Noise *n);      /* +INFINITY if equal */
 double noise_clipped(const Noise *n); /* 0..1 */
+double noise_unseen(const Noise *n);
 
 /* A lowered graph beside its float reference. Values of calls are compared if the simulator keeps
  * them. */
@@ -98,9 +101,10 @@ Comparison *comparison_new(C *c, Graph *integer, Graph *reference, Simulator *si
 /* One sample through both; outputs of each. */
 void comparison_run(C *c, Comparison *k, Array *const *stored, Array *const *real, Array **integers,
                     Array **floats);
-const Noise *comparison_input(const Comparison *k, int input);
-const Noise *comparison_output(const Comparison *k, int output);
-const Noise *comparison_call(const Comparison *k, const Call *call); /* of what it writes */
+/* They live as long as the comparison. */
+Noise *comparison_input(const Comparison *k, int input);
+Noise *comparison_output(const Comparison *k, int output);
+Noise *comparison_call(const Comparison *k, const Call *call); /* of what it writes */
 
 /* Boundary conversions (design section 7): torch's quantize in float32, ties to even. */
 void grid_ends(const Grid *grid, double *first, double *last); /* of the stored type */

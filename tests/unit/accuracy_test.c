@@ -74,6 +74,46 @@ static void verify_names_what_lies_beyond_the_calibrated_ranges(void **state) {
     assert_says(said.results, "worst calls: ");
 }
 
+/* Samples of which every so many numbers are far larger. */
+static const char *samples_with_outliers(const char *name, int samples, int64_t every, double far) {
+    ArrayList list = flow_arrays(DATA);
+    const Array *like = list.item[0].array;
+    int64_t dim[MAX_RANK];
+    memcpy(dim, like->dim, sizeof dim);
+    dim[0] = samples;
+    Array *x = array_new(flow_c(), DT_F32, like->rank, dim);
+    for (int64_t i = 0; i < array_count(x); i++)
+        array_set(x, i, i % every == 0 ? far : sin((double)i));
+    const char *path = flow_path("%s", name);
+    npy_write(flow_c(), path, x);
+    return path;
+}
+
+/* Of numbers that calibration saw the percentile observer gives up the outermost: no fault of the
+ * data. */
+static void verify_tells_what_the_observer_gave_up_from_what_calibration_missed(void **state) {
+    (void)state;
+    const char *out = flow_path("percentile");
+    const char *data = samples_with_outliers("rare.npy", 400, 200003, 100);
+    CortenOptions o = {.model = MODEL,
+                       .calibrate = &data,
+                       .calibrate_count = 1,
+                       .observer = "percentile",
+                       .target = "cortex-m4",
+                       .out = out};
+    assert_code(flow_run(corten_compile, o), 0);
+    const char *chosen = "% of inputs_0 is beyond the range that the observer chose";
+    const char *missed = "% of inputs_0 is beyond what calibration has seen";
+    CortenOptions v = {.model = out, .input = samples_with_outliers("seen.npy", 4, 7, 90)};
+    Said said = flow_run(corten_verify, v);
+    assert_says(said.results, chosen);
+    assert_silent_on(said.results, missed);
+    v.input = samples_with_outliers("unseen.npy", 4, 7, 110);
+    said = flow_run(corten_verify, v);
+    assert_says(said.results, missed);
+    assert_silent_on(said.results, chosen);
+}
+
 static CortenOptions budget_options(double db, const char *out) {
     static const char *const data[] = {DATA};
     return (CortenOptions){.model = MODEL,
@@ -331,6 +371,7 @@ int main(void) {
         cmocka_unit_test(the_report_has_the_sqnr_of_nodes_and_outputs),
         cmocka_unit_test(an_output_that_keeps_little_is_told_of_where_that_begins),
         cmocka_unit_test(verify_names_what_lies_beyond_the_calibrated_ranges),
+        cmocka_unit_test(verify_tells_what_the_observer_gave_up_from_what_calibration_missed),
         cmocka_unit_test(a_budget_raises_values_until_it_is_met),
         cmocka_unit_test(a_budget_that_is_met_raises_nothing),
         cmocka_unit_test(a_budget_out_of_reach_is_refused_with_what_limits),

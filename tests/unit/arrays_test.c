@@ -384,6 +384,26 @@ static int check_odd(const char *name) {
     return faults + (cc.code != 0) + (verify.code != 0);
 }
 
+/* No grid is chosen yet whose integers they could be. */
+static void integers_to_calibrate_with_are_real_numbers_and_told_of(void **state) {
+    (void)state;
+    const Array *x = images();
+    const char *data = flow_path("codes.npy"), *out = flow_path("of_codes");
+    Array *codes = some(x, 0, (int)x->dim[0], 1, x->dim, DT_I8);
+    for (int64_t i = 0; i < array_count(codes); i++)
+        array_set(codes, i, (double)(i % 200 - 100));
+    npy_write(flow_c(), data, codes);
+    Said said = flow_compile(MODEL ".pt2", data, "cortex-m4", out);
+    assert_code(said, 0);
+    assert_says(said.messages, "the calibration data of input inputs_0 are int8: taken as real");
+    const json_t *input = json_array_get(json_object_get(flow_report(out), "inputs"), 0);
+    const json_t *seen = json_object_get(input, "calibrated");
+    assert_true(json_number_value(json_array_get(seen, 0)) == -100);
+    assert_true(json_number_value(json_array_get(seen, 1)) == 99);
+    assert_silent_on(flow_compile(MODEL ".pt2", MODEL ".npz", "cortex-m4", out).messages,
+                     "taken as real");
+}
+
 static void odd_inputs_and_outputs_cross_the_boundary(void **state) {
     (void)state;
     const char **name;
@@ -403,6 +423,7 @@ int main(void) {
         cmocka_unit_test(array_of_the_inputs_shape_is_one_sample_with_an_output_of_its_shape),
         cmocka_unit_test(numbers_of_other_types_are_converted),
         cmocka_unit_test(int8_arrays_are_taken_as_they_are),
+        cmocka_unit_test(integers_to_calibrate_with_are_real_numbers_and_told_of),
         cmocka_unit_test(empty_and_misfitting_arrays_are_exit_3),
         cmocka_unit_test(folder_holds_a_sample_per_file_in_the_order_of_names),
         cmocka_unit_test(images_are_scaled_by_mean_and_std),

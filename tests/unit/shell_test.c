@@ -221,6 +221,68 @@ static void every_command_has_a_manual_page(void **state) {
 
 /* ---- scripts ------------------------------------------------------------------------------- */
 
+/* A script that reads standard output finds JSON there, whatever went wrong. */
+static void json_of_a_failure_says_what_failed(void **state) {
+    (void)state;
+    const char *const lines[][2] = {
+        {"3", "inspect nothing.pt2 --json"},
+        {"1", "inspect bad/operators_unknown.pt2 --json"},
+        {"1", "compile " MODEL " -t cortex-m4 -o none --json"},
+        {"2", "compile " MODEL " -c " DATA " -t cortex-m4 --json"},
+        {"2", "compile " MODEL " -c " DATA " -t cortex-m4 --json --dump fuse"},
+        {"2", "compile " MODEL " --jsn --json"},
+        {"2", "compile --json"},
+        {"2", "compil --json"},
+        {"3", "report nothing --json"},
+        {"3", "verify nothing -i x --json"},
+        {"3", "run nothing -i x -o y.npz --json"},
+        {"1", "sensitivity " MODEL " --json"},
+        {"2", "ops silv --json"},
+        {"0", "compile " MODEL " -c " DATA " -t cortex-m4 --json --stop-after fuse"},
+    };
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        const char *messages = flow_path("messages");
+        Said said = flow_shell("%s %s 2>%s", CORTEN_EXE, lines[i][1], messages);
+        assert_code(said, atoi(lines[i][0]));
+        json_error_t error;
+        json_t *json = json_loads(said.results, 0, &error);
+        if (!json)
+            fail_msg("%s: %s", lines[i][1], error.text);
+        if (json_is_integer(json_object_get(json, "exit_code")))
+            assert_int_equal(json_integer_value(json_object_get(json, "exit_code")), said.code);
+        const json_t *first = json_array_get(json_object_get(json, "errors"), 0);
+        if (first)
+            assert_says(file_text(messages), json_string_value(json_object_get(first, "message")));
+        json_decref(json);
+    }
+}
+
+/* Every option that may be given again is taken twice without harm. */
+static void options_that_repeat_can_be_given_twice(void **state) {
+    (void)state;
+    for (int k = 0; k < option_count; k++)
+        for (int i = 0; i < command_count; i++) {
+            if (option_table[k].kind != REPEATED ||
+                !option_is_of(&option_table[k], &command_table[i]))
+                continue;
+            Said said =
+                flow_shell("%s %s nothing --%s=a=1 --%s=b=2", CORTEN_EXE, command_table[i].name,
+                           option_table[k].name, option_table[k].name);
+            assert_in_range(said.code, 1, 3);
+            assert_says(said.messages, "error: ");
+        }
+}
+
+/* Where both go to one file the table stands there whole, and what is to be said of it behind. */
+static void results_come_before_messages_in_one_file(void **state) {
+    (void)state;
+    Said said = flow_shell("%s inspect bad/operators_unknown.pt2 2>&1", CORTEN_EXE);
+    const char *table = strstr(said.results, "\nnode "), *error = strstr(said.results, "error: ");
+    assert_non_null(table);
+    assert_non_null(error);
+    assert_true(table < error);
+}
+
 static void json_is_json_wherever_it_is_offered(void **state) {
     (void)state;
     const char *out = compiled();
@@ -287,6 +349,9 @@ int main(void) {
         cmocka_unit_test(other_shells_take_their_scripts),
         cmocka_unit_test(every_command_has_a_manual_page),
         cmocka_unit_test(json_is_json_wherever_it_is_offered),
+        cmocka_unit_test(json_of_a_failure_says_what_failed),
+        cmocka_unit_test(options_that_repeat_can_be_given_twice),
+        cmocka_unit_test(results_come_before_messages_in_one_file),
         cmocka_unit_test(lists_do_not_change_from_run_to_run),
         cmocka_unit_test(doctor_names_what_is_missing_and_how_to_get_it),
     };

@@ -274,7 +274,8 @@ function accuracySection() {
     ...verify.output_sqnr_db.map((db, k) => ['SQNR of output ' + k + (report.outputs[k] && report.outputs[k].name
       ? ' (' + report.outputs[k].name + ')' : ''), dbText(db)]),
     ...(verify.inputs_clipped || []).map((share, k) => share > 0
-      ? ['beyond the range of input ' + k, percent(share) + ' of its numbers'] : ['', null]),
+      ? ['beyond the range of input ' + k, percent(share) + ' of its numbers, ' +
+         percent((verify.inputs_unseen || [])[k] || 0) + ' beyond what calibration has seen'] : ['', null]),
     ['top-1, float', top ? percent(top.float) : null], ['top-1, integer', top ? percent(top.integer) : null],
     ['agreement', top ? percent(top.agreement) : null],
     ['host and chip', verify.bit_exact === null ? 'not compared (--on qemu does)'
@@ -286,7 +287,8 @@ function accuracySection() {
 }
 
 function originSection() {
-  const port = p => (p.name || '') + ': ' + p.dtype + ' ' + shapeText(p.shape) +
+  const port = p => (p.name || '') + ': ' + (p.shape === null ? 'no tensor: a constant, or kept as state'
+    : p.dtype + ' ' + shapeText(p.shape)) +
     (p.scale === null ? '' : ', scale ' + p.scale + ', zero point ' + p.zero_point);
   return section('origin', 'Inputs, outputs, origin', null, el('div', {class: 'card'}, facts(
     ...report.inputs.map((p, k) => ['input ' + k, port(p)]), ...report.outputs.map((p, k) => ['output ' + k, port(p)]),
