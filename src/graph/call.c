@@ -174,6 +174,8 @@ void call_out(Call *call, uint32_t *field, Value *v) {
 }
 
 bool buffer_follows(const Buffer *out, int64_t out_at, int64_t in_at) {
+    if (out->over_step > 1 && (out_at - in_at) % out->over_step != 0)
+        return false;
     if (out->over_upward)
         return out_at + out->bytes >= in_at + out->over->bytes + out->over_distance;
     return out_at + out->over_distance <= in_at;

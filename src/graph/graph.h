@@ -577,12 +577,13 @@ struct Buffer {
     Buffer *over;          /* a buffer that this one may overwrite while it is still read: then */
     int64_t over_distance; /* buffer_follows */
     bool over_upward;
+    int over_step;   /* both then begin a multiple of this apart; 0 or 1: anything */
     bool is_ring;    /* holds a few rows of its value at a time (strips) */
     double accesses; /* bytes that a run reads and writes of it, estimated by plan */
 };
 
 /* May `out` lie at out_at while out->over, which it overwrites, lies at in_at and is still read?
- * Yes if it begins so far below it or, upward, ends so far above it. */
+ * Yes if it begins so far below it or, upward, ends so far above it, in whole steps. */
 bool buffer_follows(const Buffer *out, int64_t out_at, int64_t in_at);
 
 typedef struct {      /* a CtnRef field of the args that points into a buffer */

@@ -54,6 +54,14 @@ const int32_t *call_ints(const Call *call, const char *name);
 /* Do the strides walk the dims in the order of memory, without gaps? */
 bool call_walks_densely(const Call *call, const char *dims, const char *strides);
 
+/* May the call's output begin where this operand does and overwrite it? */
+bool call_may_overwrite(const Call *call, const CallRef *operand);
+/* Has the call, when it makes that many rows, read what they need of a byte's channel before it
+ * writes there? */
+bool call_reads_first(const Call *call, int rows);
+/* How far an output that overwrites an operand lies from it must be a multiple of this. */
+int call_overwrite_step(const Call *call);
+
 /* Lifetimes, overlaps and slots of the graph under its present strips. */
 void plan_slots(Plan *p);
 /* Bytes that live at a moment, memory that is taken over counted once. */
@@ -134,8 +142,8 @@ typedef struct Strip {
     int32_t *value; /* [step_count][width] */
     /* The same as it is emitted (StripField): distinct rows of the columns, and each step's row. */
     int column_count, row_count; /* no columns: all steps are alike, and there is no table */
-    int32_t *row_table; /* [row_count][column_count] */
-    int32_t *order;     /* [step_count] */
+    int32_t *row_table;          /* [row_count][column_count] */
+    int32_t *order;              /* [step_count] */
     int number_bytes, order_bytes;
 } Strip;
 

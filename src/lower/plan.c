@@ -63,42 +63,7 @@ static void find_lifetimes(Plan *p) {
     live_at_boundaries(p);
 }
 
-/* ---- in place ------------------------------------------------------------------------------ */
-
-/* Kernels that read element i of these operands, in order, before they write element i of the
- * output, and other operands only elsewhere: the output may overwrite them. */
-static const struct {
-    int kernel;
-    const char *operand;
-    const char *dims, *strides; /* INTS that must describe a dense walk; NULL: always does */
-} in_place[] = {
-    {CTN_KERNEL_table_s8, "input", NULL, NULL},
-    {CTN_KERNEL_table_s16, "input", NULL, NULL},
-    {CTN_KERNEL_pieces_s16, "input", NULL, NULL},
-    {CTN_KERNEL_add_s8, "a", "dim", "a_stride"},
-    {CTN_KERNEL_add_s8, "b", "dim", "b_stride"},
-    {CTN_KERNEL_add_s16, "a", "dim", "a_stride"},
-    {CTN_KERNEL_add_s16, "b", "dim", "b_stride"},
-    {CTN_KERNEL_mul_s8, "a", "dim", "a_stride"},
-    {CTN_KERNEL_mul_s8, "b", "dim", "b_stride"},
-    {CTN_KERNEL_mul_s16, "a", "dim", "a_stride"},
-    {CTN_KERNEL_mul_s16, "b", "dim", "b_stride"},
-    {CTN_KERNEL_prelu_s8, "input", "dim", "in_stride"},
-    {CTN_KERNEL_softmax_s8, "input", NULL, NULL},
-    {CTN_KERNEL_softmax_f32, "input", NULL, NULL},
-    {CTN_KERNEL_program_f32, "a", "dim", "a_stride"},
-    {CTN_KERNEL_program_f32, "b", "dim", "b_stride"},
-    {CTN_KERNEL_program_f32, "c", "dim", "c_stride"},
-    {CTN_KERNEL_program_erf_f32, "a", "dim", "a_stride"},
-    {CTN_KERNEL_program_erf_f32, "b", "dim", "b_stride"},
-    {CTN_KERNEL_program_erf_f32, "c", "dim", "c_stride"},
-    {CTN_KERNEL_program_exp_f32, "a", "dim", "a_stride"},
-    {CTN_KERNEL_program_exp_f32, "b", "dim", "b_stride"},
-    {CTN_KERNEL_program_exp_f32, "c", "dim", "c_stride"},
-    {CTN_KERNEL_program_basic_f32, "a", "dim", "a_stride"},
-    {CTN_KERNEL_program_basic_f32, "b", "dim", "b_stride"},
-    {CTN_KERNEL_program_basic_f32, "c", "dim", "c_stride"},
-};
+/* ---- fields -------------------------------------------------------------------------------- */
 
 const KernelField *kernel_field(int kernel, const char *name) {
     const Kernel *k = kernel_at(kernel);
@@ -132,19 +97,18 @@ bool call_walks_densely(const Call *call, const char *dims, const char *strides)
     return true;
 }
 
+/* ---- in place ------------------------------------------------------------------------------ */
+
 static bool dies_here(const Buffer *in, const Buffer *out) {
     return in->region == CTN_ARENA && in->kind == BUFFER_VALUE && in != out &&
            in->last_call == out->first_call && in->first_call < out->first_call;
 }
 
 static Buffer *overwritable(const Call *call, const Buffer *out) {
-    for (size_t i = 0; i < COUNT_OF(in_place); i++) {
-        if (in_place[i].kernel != call->kernel)
-            continue;
-        const CallRef *ref = call_ref_named(call, in_place[i].operand);
-        if (ref && ref->offset == 0 && dies_here(ref->buffer, out) &&
-            ref->buffer->bytes == out->bytes &&
-            (!in_place[i].dims || call_walks_densely(call, in_place[i].dims, in_place[i].strides)))
+    for (int r = 0; r < call->ref_count; r++) {
+        const CallRef *ref = &call->ref[r];
+        if (ref->buffer && !ref->writes && dies_here(ref->buffer, out) &&
+            call_may_overwrite(call, ref))
             return ref->buffer;
     }
     return NULL;
@@ -165,6 +129,7 @@ static void overlap_strip(const Strip *s, Buffer *out) {
             out->over = in;
             out->over_distance = distance;
             out->over_upward = s->upward;
+            out->over_step = call_overwrite_step(s->last);
         }
         if (call == s->last)
             return;
@@ -185,6 +150,7 @@ static void find_overlaps(Plan *p) {
                 out->over = overwritable(call, out);
                 out->over_distance = 0;
                 out->over_upward = false;
+                out->over_step = call_overwrite_step(call);
             }
         }
 }

@@ -449,11 +449,12 @@ static bool ends_with_rows(const Strip *c, const Buffer *in) {
 
 /* The last call writes output rows [made, end) of a step when all calls before it have made theirs.
  * What they and it will still read must lie beyond the bytes written so far. What the last call
- * itself reads in this step counts as still read, unless it goes element by element: from the first
- * byte on, whichever way the strip goes. */
+ * itself reads in this step counts as still read, unless it goes element by element, from the first
+ * byte on whichever way the strip goes, or has read it before it writes. */
 int64_t strip_distance(const Strip *c, const Buffer *in) {
     int last = c->call_count - 1;
     int64_t distance = 0;
+    bool reads_first = call_reads_first(c->call[last], c->rows);
     if (c->row[last].output->offset != 0 || read_elsewhere(c, in) ||
         (c->upward && !ends_with_rows(c, in)))
         return -1;
@@ -469,8 +470,9 @@ int64_t strip_distance(const Strip *c, const Buffer *in) {
                 bool in_order = !c->upward && k == last &&
                                 (r->kind == ROWS_DIMS || r->kind == ROWS_COUNT) &&
                                 r->operand_row[i] == r->out_row;
+                bool through = k < last || reads_first;
                 int64_t read =
-                    in_order ? written : still_read(c, k, i, k == last ? s.made[k] : s.end[k]);
+                    in_order ? written : still_read(c, k, i, through ? s.end[k] : s.made[k]);
                 distance = written - read > distance ? written - read : distance;
             }
     }

@@ -29,6 +29,7 @@ ABOVE_CONSTANTS_OF = {("mtcnn_pnet", "cortex-m55"): 1.06}
 ALIGN = 16
 # Kernels that are through with an element before they write over it.
 ELEMENTWISE = re.compile("(add|mul|table|prelu|softmax|program)_")
+TAPS_ROWS = 4 # output rows of which a turned depthwise kernel reads a channel before it writes it
 PATCHED = {"out_h", "in_h", "pad_top", "out_w", "in_w", "dim", "count"} # what steps of strips change
 
 
@@ -155,6 +156,12 @@ def union(intervals):
     return total
 
 
+def reads_first(kernel, fields):
+    """Has a kernel read what it needs before it writes over it?"""
+    turned = kernel.startswith("depthwise_conv2d_s8") and fields["turned"] == "1" and fields["in_c"] == fields["out_c"]
+    return ELEMENTWISE.match(kernel) or turned and int(fields["out_h"]) <= TAPS_ROWS
+
+
 def together(over, under, runs):
     """Bytes that an output and the input that it takes over need: at every kernel that writes, what is
     written and what will still be read."""
@@ -171,7 +178,7 @@ def together(over, under, runs):
         own = [(int(v[1:]), int(v[1:]) + extent(fields, "in")) for n, v in fields.items()
                if n in ("input", "a", "b") and v.startswith("@") and inside(under, int(v[1:]))]
         writes = site(kernel, fields) == last
-        if not (writes and ELEMENTWISE.match(kernel)):
+        if not (writes and reads_first(kernel, fields)):
             reads += own
         if writes:
             need = max(need, written + union(reads))

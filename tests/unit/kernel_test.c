@@ -2,6 +2,7 @@
  * C, on the same cases; nothing outside of output and scratch may change. */
 #include "kernel/cases.h"
 #include "kernel/wide.h"
+#include "lower/memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,6 +104,62 @@ static void variants_equal_plain_c(void **state) {
     }
 }
 
+/* The output where the operand lies, behind the arena of the case. */
+static const uint8_t *run_over(C *c, const KernelCase *k, const CallRef *operand) {
+    const Buffer *in = operand->buffer;
+    int64_t start = (k->arena_bytes + 63) / 64 * 64;
+    int64_t bytes = k->output_bytes > in->bytes ? k->output_bytes : in->bytes;
+    uint8_t *arena = c_alloc(c, (size_t)(start + bytes) + 128), *args;
+    arena += (64 - (uintptr_t)arena % 64) % 64;
+    memcpy(arena, k->arena, (size_t)k->arena_bytes);
+    memcpy(arena + start, k->arena + in->offset, (size_t)in->bytes);
+    args = c_memdup(c, k->call->args, (size_t)k->call->args_bytes);
+    uint32_t place = CTN_REF(CTN_ARENA, start);
+    for (int r = 0; r < k->call->ref_count; r++)
+        if (k->call->ref[r].buffer == in || k->call->ref[r].writes)
+            if (k->call->ref[r].buffer->kind == BUFFER_VALUE)
+                memcpy(args + k->call->ref[r].field_offset, &place, sizeof place);
+    CtnFrame frame = {{arena, NULL, k->weights}};
+    k->variant->host(args, &frame);
+    return arena + start;
+}
+
+static int overwritten(const Variant *variant, int index) {
+    C *c = c_new();
+    KernelCase *k = case_make(c, variant, index);
+    int count = 0;
+    for (int r = 0; k && r < k->call->ref_count; r++) {
+        const CallRef *ref = &k->call->ref[r];
+        if (!ref->buffer || ref->writes || ref->buffer->kind != BUFFER_VALUE ||
+            !call_may_overwrite(k->call, ref))
+            continue;
+        const uint8_t *apart = case_run(c, k) + k->output, *over = run_over(c, k, ref);
+        count++;
+        if (memcmp(apart, over, (size_t)k->output_bytes) != 0)
+            fail_msg("%s, case %d: writes over what it still reads", k->variant->symbol, index);
+    }
+    c_free(c);
+    return count;
+}
+
+static void outputs_that_overwrite_an_operand_are_the_same(void **state) {
+    static const char *const seen[] = {"ctn_conv2d_s8_v6m",           "ctn_conv2d_s8_v7m",
+                                       "ctn_conv2d_s8_dsp",           "ctn_conv2d_s8_dsp_small",
+                                       "ctn_linear_s8_v6m",           "ctn_linear_s8_v7m",
+                                       "ctn_depthwise_conv2d_s8_v6m", "ctn_depthwise_conv2d_s8_v7m",
+                                       "ctn_depthwise_conv2d_s8_dsp"};
+    (void)state;
+    for (int v = 0; v < variant_table_count; v++) {
+        int count = 0, asked = 0;
+        for (int i = 0; i < case_count(variant_table[v].kernel); i++)
+            count += overwritten(&variant_table[v], i);
+        for (size_t s = 0; s < COUNT_OF(seen); s++)
+            asked |= strcmp(seen[s], variant_table[v].symbol) == 0;
+        if (asked && count < 3)
+            fail_msg("%s overwrites an operand in %d cases", variant_table[v].symbol, count);
+    }
+}
+
 /* A left shift is what no fast convolution or depthwise convolution takes: on every level plain C
  * must do it, and right shifts must not fall back. */
 static void calls_that_a_variant_refuses_fall_back(void **state) {
@@ -130,6 +187,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_c_equals_wide_arithmetic),
         cmocka_unit_test(variants_equal_plain_c),
+        cmocka_unit_test(outputs_that_overwrite_an_operand_are_the_same),
         cmocka_unit_test(calls_that_a_variant_refuses_fall_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,19 +54,42 @@ static void strips_give_the_bytes_of_whole_images(void **state) {
         assert_says(strips_of("narrow", cpus[i]), "static void strip");
 }
 
-/* Outputs over their inputs, a few rows or pixels behind what is still read. */
+static int taken_over(const char *out) {
+    json_t *list = json_object_get(json_object_get(flow_report(out), "memory"), "buffers");
+    size_t i;
+    json_t *b;
+    int count = 0;
+    json_array_foreach(list, i, b) count += json_is_string(json_object_get(b, "overwrites"));
+    return count;
+}
+
+/* Outputs over their inputs: where these begin if the kernel reads a block before it writes it,
+ * else a few rows or pixels behind what is still read. */
 static void a_call_alone_writes_over_its_input(void **state) {
     static const char *const models[] = {"in_place/pixels", "in_place/by_rows"};
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(cpus); i++)
-        for (size_t k = 0; k < COUNT_OF(models); k++)
-            assert_says(strips_of(models[k], cpus[i]), "static void strip");
+    for (size_t k = 0; k < COUNT_OF(models); k++) {
+        const char *data = flow_text("flow/%s.npz", models[k]);
+        const char *apart = compiled(models[k], "cortex-m55", 1000000);
+        assert_int_equal(taken_over(apart), 0);
+        ArrayList want = flow_outputs(apart, data, NULL);
+        for (size_t i = 0; i < COUNT_OF(cpus); i++) {
+            const char *out = compiled(models[k], cpus[i], 0);
+            ArrayList got = flow_outputs(out, data, NULL);
+            if (taken_over(out) == 0 || arena_of(out) >= arena_of(apart))
+                fail_msg("%s on %s: nothing is taken over", models[k], cpus[i]);
+            if (flow_sqnr(got.item[0].array, want.item[0].array) < 300)
+                fail_msg("%s on %s: other results than apart", models[k], cpus[i]);
+        }
+    }
 }
 
+/* On the DSP level each of these calls writes where its input begins. */
 static void every_second_strip_in_one_memory_goes_upward(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cpus); i++)
-        assert_says(strips_of("in_place/in_turns", cpus[i]), "from the bottom up");
+        if (strcmp(cpus[i], "cortex-m4") != 0)
+            assert_says(strips_of("in_place/in_turns", cpus[i]), "from the bottom up");
 }
 
 /* The name of the buffer whose memory a buffer takes over; "": none. */
