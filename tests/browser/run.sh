@@ -71,6 +71,16 @@ expect 'costs the output'
 expect 'by corten verify'
 check "$page" 1280
 
+# On paper it is a report of five pages: sections keep together, and columns are as narrow as their
+# words.
+"$chromium" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$work/profile" \
+    --virtual-time-budget=10000 --no-pdf-header-footer --print-to-pdf="$work/paper.pdf" "file://$page" 2>/dev/null
+pages=$(grep -a -o '/Count [0-9]*' "$work/paper.pdf" | sed 's/.* //')
+[ "$pages" = 5 ] || {
+    echo "$pages pages on paper, not 5"
+    exit 1
+}
+
 # Outputs that are None or numbers, inputs that nobody reads; nodes that stay in float; a state.
 for model in flow/boundary float/two_kinds pains/lstm_stream; do
     "$corten" compile "$source/tests/$model.pt2" -c "$source/tests/$model.npz" -t cortex-m4 --allow-float \

@@ -52,6 +52,11 @@ function nodeLink(node, text) {
   return el('button', {class: 'link', onclick: () => selectNode(node)}, text || node.name);
 }
 
+/* A hint of which the second half is of no use on paper. */
+function withUse(what, use) {
+  return el('span', null, what, el('span', {class: 'use'}, ' ' + use));
+}
+
 function section(id, title, hint, ...children) {
   return el('section', {id}, el('h2', null, title), hint ? el('p', {class: 'hint'}, hint) : null,
             ...children);

@@ -296,8 +296,9 @@ function originSection() {
     ['target', report.target + ' (' + report.isa + ')'],
     ['raised to int16', report.accuracy_budget ? report.accuracy_budget.raised.join(', ') || 'nothing' : null],
     ['instructions', report.instructions_origin], ['code', report.bytes.code_origin],
-    ['options', Object.entries(report.options).map(([k, v]) => k + ' ' + v).join(', ')],
-    ['seconds', Object.entries(report.seconds).map(([k, v]) => k + ' ' + v).join(', ')],
+    ['options', Object.entries(report.options).filter(([, v]) => v && (!Array.isArray(v) || v.length))
+      .map(([k, v]) => k.replace(/_/g, '-') + (v === true ? '' : ' ' + v)).join(', ')],
+    ['seconds', Object.entries(report.seconds).filter(([, v]) => v > 0).map(([k, v]) => k + ' ' + v).join(', ')],
     ['written by', 'Corten ' + report.corten])));
 }
 
@@ -309,10 +310,11 @@ function build() {
     el('div', {class: 'soft'}, 'int8 C for ' + report.target + ' (' + report.isa + ') · Corten ' + report.corten));
   const sections = [
     ['glance', 'At a glance', glance()],
-    ['run', 'The run', section('run', 'The run, call by call', 'From the first kernel call to the last. A click shows the node.',
+    ['run', 'The run', section('run', 'The run, call by call', withUse('From the first kernel call to the last.', 'A click shows the node.'),
       el('div', {class: 'card'}, chart(lanes)), where())],
     ['network', 'Network', section('network', 'The network',
-      'A box is what runs as one; its lines are the nodes of your model that went into it. Drag to move, ctrl and wheel (or a click first) to zoom.',
+      withUse('A box is what runs as one; its lines are the nodes of your model that went into it.',
+              'Drag to move, ctrl and wheel (or a click first) to zoom.'),
       graphTools(), drawGraph())],
     ['memory', 'Memory', memorySection()],
     ['tables', 'Activations', tablesSection()],
