@@ -229,6 +229,8 @@ static void take_file(const MemoryFile *f, const json_t *root) {
     int count = (int)json_array_size(memories);
     if (count == 0)
         diag_error(f->c, DIAG_INPUT, &f->loc, "a list \"memories\" is needed");
+    if (count > 2 * CTN_REGIONS) /* far more than references reach, whatever they take */
+        fatal(f->c, DIAG_INPUT, &f->loc, "too many memories: %d", count);
     check_keys(f, root, "the file", keys, COUNT_OF(keys));
     Memory *memory = NEW_ARRAY(f->c, Memory, count + 1);
     f->options->memory = memory;

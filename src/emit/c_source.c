@@ -290,10 +290,12 @@ static void add_dispatch(Text *t, C *c, const Graph *g) {
 static void add_step(Text *t, const Graph *g, const char *upper) {
     text_add(t, "int %s_step(%s_t *self) {\n", g->name, g->name);
     for (int i = 0; i < g->strip_count; i++)
-        text_add(t,
-                 "    if (self->next_call == %d)\n"
-                 "        self->next_call = %d; /* the call that ends a strip does all of it */\n",
-                 g->strip[i].first->index, g->strip[i].last->index);
+        if (g->strip[i].first != g->strip[i].last)
+            text_add(
+                t,
+                "    if (self->next_call == %d)\n"
+                "        self->next_call = %d; /* the call that ends a strip does all of it */\n",
+                g->strip[i].first->index, g->strip[i].last->index);
     text_add(t,
              "    %s_call(self, self->next_call++);\n"
              "    if (self->next_call < %s_CALL_COUNT)\n        return 1;\n"

@@ -161,10 +161,14 @@ static void add_copy(Text *t, C *c, const Graph *g, const StripItem *item) {
 
 static void add_strip(Text *t, C *c, const Graph *g, const Strip *s) {
     int first = s->first->index;
-    text_add(t,
-             "/* Calls %d to %d, %d rows of the last one's output at a time%s: each reads\n"
-             " * what it needs of the rows that the one before it has just made. */\n",
-             first, s->last->index, s->rows, s->upward ? ", from the bottom up" : "");
+    const char *way = s->upward ? ", from the bottom up" : "";
+    if (s->first == s->last)
+        text_add(t, "/* Call %d, %d rows of its output at a time%s. */\n", first, s->rows, way);
+    else
+        text_add(t,
+                 "/* Calls %d to %d, %d rows of the last one's output at a time%s: each reads\n"
+                 " * what it needs of the rows that the one before it has just made. */\n",
+                 first, s->last->index, s->rows, way);
     text_add(t, "static void strip%d(const CtnFrame *frame) {\n", first);
     for (int i = 0; i < s->item_count; i++)
         if (s->item[i].call)
