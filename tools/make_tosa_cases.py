@@ -56,6 +56,21 @@ def cases():
     yield "average_of_whole_images", nn.Sequential(nn.Conv2d(2, 4, 1), nn.AvgPool2d(6)), [normal(1, 2, 6, 6)]
     yield "conv_of_stride_4", nn.Sequential(nn.Conv2d(3, 8, 5, 4), nn.ReLU(), nn.Conv2d(8, 4, 1)), [normal(1, 3, 21, 21)]
     yield "lstm_between", Lstm(), [normal(1, 4, 6)]
+    yield "transposed_convs", nn.Sequential(nn.ConvTranspose2d(3, 20, 3, 2, 1, 1), nn.ReLU(),
+                                            nn.ConvTranspose2d(20, 4, 2, 2), nn.ConvTranspose2d(4, 2, (3, 4), 3)), \
+        [normal(1, 3, 4, 5)]
+    yield "differences", Fn(lambda m, x, y: torch.minimum(x - 2 * y, 3 - torch.maximum(x, 4 * y))), \
+        [normal(1, 3, 4, 5), normal(3, 1, 5)]
+    yield "quotients", Fn(lambda m, x, y: x / (y * y + 1)), [normal(2, 4, 5), normal(2, 4, 5)]
+    yield "least_of_rows", Fn(lambda m, x: torch.cat([x.amin(1), x.amax(1), x.mean(1), x.sum(1) / 4], 1)), [normal(2, 3, 4, 5)]
+    yield "flipped_and_gathered", Fn(lambda m, x: torch.cat([x.flip(1), x[:, [2, 0, 1]], x.expand(3, 3, 4).mean(0, True)], 2)), \
+        [normal(1, 3, 4)]
+    yield "permuted_six_dims", Fn(lambda m, x: x.view(2, 3, 2, 3, 2, 5).permute(5, 1, 3, 0, 4, 2) * 2), [normal(6, 6, 10)]
+    yield "bilinear_2", nn.Sequential(nn.Conv2d(2, 4, 1), nn.Upsample(scale_factor=2, mode="bilinear")), [normal(1, 2, 5, 6)]
+    yield "bilinear_aligned", nn.Upsample(size=(7, 11), mode="bilinear", align_corners=True), [normal(1, 2, 5, 6)]
+    yield "linear_3", nn.Upsample(scale_factor=3, mode="linear"), [normal(1, 2, 9)]
+    yield "masked_softmax", Fn(lambda m, x: F.softmax(x.masked_fill(~torch.ones(6, 6, dtype=torch.bool).tril(), -torch.inf), -1)), \
+        [normal(1, 2, 6, 6, scale=3)]
 
 
 def main():

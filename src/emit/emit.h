@@ -38,8 +38,8 @@ void emit_tosa(C *c, Graph *g, const Options *o, FileSet *out);
 /* Why n, whose values have their order, cannot stand in a program for the NPU; NULL: it can. */
 const char *tosa_refusal(C *c, Graph *g, Node *n, const Npu *npu);
 /* The nodes from first to last, which all can, as a program of these inputs and outputs. */
-const void *tosa_part(C *c, Graph *g, Node *first, const Node *last, int in_count, Value *const *in,
-                      int out_count, Value *const *out, size_t *bytes);
+const void *tosa_part(C *c, Graph *g, const Npu *npu, Node *first, const Node *last, int in_count,
+                      Value *const *in, int out_count, Value *const *out, size_t *bytes);
 /* <name>.pte: a program for ExecuTorch's runtime, of its Cortex-M dialect; likewise. */
 void emit_pte(C *c, Graph *g, const Options *o, FileSet *out);
 /* Where runtime/, boards/ and exports/ are: CORTEN_SHARE, beside the executable, or the source

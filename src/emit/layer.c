@@ -56,6 +56,37 @@ int64_t window_overhang(const LayerWindow *k, int a) {
     return reach - k->side[2 * a] - k->in[a];
 }
 
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Elements of a window along a dim: of the image, or with its padding. */
+static int64_t extent(const LayerWindow *k, int a, int64_t i, bool padding) {
+    int64_t start = i * k->stride[a] - k->side[2 * a], end = start + k->kernel[a];
+    int64_t low = padding ? start : start < 0 ? 0 : start;
+    return least(end, k->in[a] + (padding ? k->side[2 * a + 1] : 0)) - low;
+}
+
+int32_t *window_divisors(C *c, const LayerWindow *k, bool padding) {
+    int32_t *size = NEW_ARRAY(c, int32_t, k->out[0] * k->out[1]);
+    for (int64_t y = 0; y < k->out[0]; y++)
+        for (int64_t x = 0; x < k->out[1]; x++)
+            size[y * k->out[1] + x] =
+                (int32_t)(extent(k, 0, y, padding) * extent(k, 1, x, padding));
+    return size;
+}
+
+int32_t *adaptive_divisors(C *c, const Value *x, const Value *y) {
+    const int64_t *in = x->type.dim + 2, *out = y->type.dim + 2;
+    int32_t *size = NEW_ARRAY(c, int32_t, out[0] * out[1]);
+    for (int64_t i = 0; i < out[0]; i++)
+        for (int64_t j = 0; j < out[1]; j++)
+            size[i * out[1] + j] =
+                (int32_t)((((i + 1) * in[0] + out[0] - 1) / out[0] - i * in[0] / out[0]) *
+                          (((j + 1) * in[1] + out[1] - 1) / out[1] - j * in[1] / out[1]));
+    return size;
+}
+
 const int8_t *layer_weights(C *c, const Node *n, const LayerWindow *k, bool depthwise) {
     const int8_t *from = node_in(n, "weight")->constant->data;
     int64_t taps = k->kernel[0] * k->kernel[1];
@@ -71,6 +102,12 @@ const int8_t *layer_weights(C *c, const Node *n, const LayerWindow *k, bool dept
 const int32_t *layer_bias(C *c, const Node *n, int64_t channels) {
     const Value *bias = node_in(n, "bias");
     return bias ? bias->constant->data : NEW_ARRAY(c, int32_t, channels);
+}
+
+double layer_real(const Value *weight, int64_t i) {
+    const Grid *grid = weight->grid;
+    const Part *part = &grid->part[grid->part_count > 1 ? i : 0];
+    return part->scale * (((const int8_t *)weight->constant->data)[i] - part->zero_point);
 }
 
 void layer_factors(const Node *n, int64_t channels, int32_t *multiplier, int32_t *shift) {

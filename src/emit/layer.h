@@ -25,9 +25,15 @@ bool pool_window(const Node *n, LayerWindow *k);
  * no window reaches. */
 int64_t window_overhang(const LayerWindow *k, int a);
 
+/* How many elements each of a pool's windows has: of the image, or with its padding. */
+int32_t *window_divisors(C *c, const LayerWindow *k, bool padding);
+/* The same of an adaptive pool from x to y. */
+int32_t *adaptive_divisors(C *c, const Value *x, const Value *y);
+
 /* Weights [o][i][taps] as [o][taps][i], or as [taps][o] with one channel a group. */
 const int8_t *layer_weights(C *c, const Node *n, const LayerWindow *k, bool depthwise);
 const int32_t *layer_bias(C *c, const Node *n, int64_t channels); /* zeros if there is none */
+double layer_real(const Value *weight, int64_t i); /* number i of a constant of one dim */
 /* What brings the sums of each channel to the grid of n's first output. */
 void layer_factors(const Node *n, int64_t channels, int32_t *multiplier, int32_t *shift);
 

@@ -159,8 +159,10 @@ static void rename_boundary(Tosa *t, int tensor, const char *name) {
 
 static TosaType type_of(Tosa *t, const Value *v) {
     DType dtype = value_storage(v);
-    if (dtype == DT_I8)
+    if (dtype == DT_I8 || (dtype == DT_BOOL && v->constant))
         return TOSA_INT8;
+    if (dtype == DT_BOOL)
+        return TOSA_BOOL;
     t->refusal =
         c_format(t->c, "%s is %s, which no TOSA program of Corten has", v->name, dtype_name(dtype));
     return TOSA_INT8;
@@ -217,8 +219,8 @@ void tosa_store(Tosa *t, const Node *n, int tensor) {
 
 /* ---- programs ------------------------------------------------------------------------------ */
 
-static Tosa tosa_new(C *c, Graph *g) {
-    Tosa t = {.c = c, .g = g, .p = {.name = g->name}};
+static Tosa tosa_new(C *c, Graph *g, const Npu *npu) {
+    Tosa t = {.c = c, .g = g, .npu = npu, .p = {.name = g->name}};
     t.of_value = NEW_ARRAY(c, int, g->value_count + 1);
     for (int i = 0; i < g->value_count; i++)
         t.of_value[i] = -1;
@@ -256,15 +258,15 @@ static void write_output(Tosa *t, const Value *v, const char *name) {
 }
 
 /* Why n, whose operands are written, cannot be; NULL: it is. */
-static const char *write_node(Tosa *t, Node *n, const Npu *npu) {
+static const char *write_node(Tosa *t, Node *n) {
     int first = t->p.operator_count;
     t->node = n;
     t->refusal = NULL;
     bool written = tosa_node(t, n);
     if (!written && !t->refusal)
         t->refusal = c_format(t->c, "%s has no form in TOSA's integer profile", node_operator(n));
-    for (int i = first; npu && !t->refusal && i < t->p.operator_count; i++)
-        t->refusal = tosa_limit(t->c, &t->p, &t->p.op[i], npu);
+    for (int i = first; t->npu && !t->refusal && i < t->p.operator_count; i++)
+        t->refusal = tosa_limit(t->c, &t->p, &t->p.op[i], t->npu);
     t->node = NULL;
     return t->refusal;
 }
@@ -279,11 +281,11 @@ static void write_anything(Tosa *t, const Node *n) {
     }
 }
 
-static void write_nodes(Tosa *t, Node *first, const Node *last, const Npu *npu) {
+static void write_nodes(Tosa *t, Node *first, const Node *last) {
     for (Node *n = first; n; n = n == last ? NULL : n->next) {
         if (n->fused)
             continue; /* its producer's store has it */
-        const char *refusal = write_node(t, n, npu);
+        const char *refusal = write_node(t, n);
         if (refusal) {
             diag_error(t->c, DIAG_MODEL, &n->loc, "%s", refusal);
             write_anything(t, n);
@@ -292,7 +294,7 @@ static void write_nodes(Tosa *t, Node *first, const Node *last, const Npu *npu) 
 }
 
 const char *tosa_refusal(C *c, Graph *g, Node *n, const Npu *npu) {
-    Tosa t = tosa_new(c, g);
+    Tosa t = tosa_new(c, g, npu);
     for (int k = 0, count = node_operand_count(n); k < count; k++) {
         const Value *v = node_operand(n, k);
         if (!v->constant && t.of_value[v->id] < 0)
@@ -300,7 +302,7 @@ const char *tosa_refusal(C *c, Graph *g, Node *n, const Npu *npu) {
         if (t.refusal)
             return t.refusal;
     }
-    return write_node(&t, n, npu);
+    return write_node(&t, n);
 }
 
 static const void *serialized(Tosa *t, size_t *bytes) {
@@ -312,12 +314,12 @@ static const void *serialized(Tosa *t, size_t *bytes) {
     return copy;
 }
 
-const void *tosa_part(C *c, Graph *g, Node *first, const Node *last, int in_count, Value *const *in,
-                      int out_count, Value *const *out, size_t *bytes) {
-    Tosa t = tosa_new(c, g);
+const void *tosa_part(C *c, Graph *g, const Npu *npu, Node *first, const Node *last, int in_count,
+                      Value *const *in, int out_count, Value *const *out, size_t *bytes) {
+    Tosa t = tosa_new(c, g, npu);
     for (int i = 0; i < in_count; i++)
         write_input(&t, in[i], NULL);
-    write_nodes(&t, first, last, NULL);
+    write_nodes(&t, first, last);
     diag_stop_if_errors(c);
     for (int i = 0; i < out_count; i++)
         write_output(&t, out[i], out[i]->name);
@@ -332,14 +334,14 @@ static void write_boundary(Tosa *t, int count, const Arg *arg, const char *const
 }
 
 void emit_tosa(C *c, Graph *g, const Options *o, FileSet *out) {
-    Tosa t = tosa_new(c, g);
+    Tosa t = tosa_new(c, g, o->npu);
     if (g->state_count > 0)
         diag_error(c, DIAG_MODEL, NULL, "state %s: TOSA programs of Corten have none",
                    g->state[0].fqn);
     write_boundary(&t, g->input_count, g->input, g->input_name, write_input);
     if (t.refusal)
         diag_error(c, DIAG_MODEL, NULL, "%s", t.refusal);
-    write_nodes(&t, g->first, NULL, o->npu);
+    write_nodes(&t, g->first, NULL);
     diag_stop_if_errors(c);
     write_boundary(&t, g->output_count, g->output, g->output_name, write_output);
     if (t.refusal)

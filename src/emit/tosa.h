@@ -9,6 +9,7 @@
 typedef struct {
     C *c;
     Graph *g;
+    const Npu *npu;      /* that takes the program; NULL: none in particular */
     const Node *node;    /* the one that is being written */
     const char *refusal; /* why it cannot be, if more is known than that it has no form */
     TosaProgram p;
@@ -40,12 +41,14 @@ int tosa_rescale_by(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t
 
 /* 2^left times (q - zero_point), in 32 bits. */
 int tosa_widened(Tosa *t, int tensor, int32_t zero_point, int left);
-/* Of two tensors of 32 bits and equal ranks, each spread along dims where its size is one. */
+/* Of two tensors of one type and equal ranks, each spread along dims where its size is one. */
 int tosa_pair(Tosa *t, TosaKind kind, int a, int b);
 /* a * b / 2^shift, rounded half up. */
 int tosa_product(Tosa *t, int a, int b, int shift);
 /* a / 2^bits, rounded half up. */
 int tosa_shifted_right(Tosa *t, int a, int bits);
+/* v in the order and, but for broadcasting, the rank of y. */
+int tosa_spread(Tosa *t, const Value *v, const Value *y);
 /* The tensor's dims with ones in front, for operators that want equal ranks. */
 int tosa_ranked(Tosa *t, int tensor, int rank);
 int tosa_number_like(Tosa *t, int tensor, int32_t value); /* one of 32 bits, of tensor's rank */
@@ -75,6 +78,14 @@ TosaAttributes tosa_window(const LayerWindow *k);
  * columns that no window reaches taken off. */
 int tosa_end_exactly(Tosa *t, int tensor, const LayerWindow *k, int32_t pad[4]);
 
+/* An image enlarged by whole factors; bilinear: in 32 bits, 4 * times[0] * times[1] times too
+ * large.
+ */
+int tosa_resized(Tosa *t, int image, const int64_t times[2], bool bilinear);
+/* Places along an axis. */
+int tosa_chosen(Tosa *t, int tensor, int axis, const int64_t *place, int64_t count);
+
+bool tosa_bilinear(Tosa *t, Node *n);
 bool tosa_movement(Tosa *t, Node *n);
 bool tosa_cat(Tosa *t, Node *n);
 bool tosa_norm(Tosa *t, Node *n);
@@ -83,6 +94,7 @@ bool tosa_avg_pool(Tosa *t, Node *n);
 bool tosa_adaptive_pool(Tosa *t, Node *n);
 bool tosa_write_add(Tosa *t, Node *n);
 bool tosa_write_sub(Tosa *t, Node *n);
+bool tosa_write_extreme(Tosa *t, Node *n);
 bool tosa_write_mul(Tosa *t, Node *n);
 bool tosa_write_table(Tosa *t, Node *n);
 bool tosa_write_prelu(Tosa *t, Node *n);

@@ -23,6 +23,8 @@ file::DType dtype_of(TosaType type) {
         return file::DType_INT16;
     case TOSA_INT32:
         return file::DType_INT32;
+    case TOSA_BOOL:
+        return file::DType_BOOL;
     case TOSA_SHAPE:
         return file::DType_SHAPE;
     }
@@ -82,6 +84,8 @@ Attribute attribute(Builder &b, const TosaOperator &o, const TosaTensor &out) {
         return none(b, file::Attribute_Add);
     case TOSA_ARITHMETIC_RIGHT_SHIFT:
         return {file::Attribute_ArithmeticRightShift, file::CreateShift(b, o.a.round).Union()};
+    case TOSA_CAST:
+        return none(b, file::Attribute_Cast);
     case TOSA_CLAMP:
         return clamp(b, o.a);
     case TOSA_CLZ:
@@ -124,7 +128,10 @@ Attribute attribute(Builder &b, const TosaOperator &o, const TosaTensor &out) {
     case TOSA_RESHAPE:
         return none(b, file::Attribute_Reshape);
     case TOSA_RESIZE:
-        return {file::Attribute_ResizeOp, file::CreateResize(b, file::ResizeMode_NEAREST).Union()};
+        return {file::Attribute_ResizeOp,
+                file::CreateResize(b, o.a.bilinear ? file::ResizeMode_BILINEAR
+                                                   : file::ResizeMode_NEAREST)
+                    .Union()};
     case TOSA_SLICE:
         return none(b, file::Attribute_SliceOp);
     case TOSA_SUB:

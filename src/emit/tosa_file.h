@@ -9,11 +9,12 @@
 
 enum { TOSA_RANK = 8 };
 
-typedef enum { TOSA_INT8, TOSA_INT16, TOSA_INT32, TOSA_SHAPE } TosaType;
+typedef enum { TOSA_INT8, TOSA_INT16, TOSA_INT32, TOSA_BOOL, TOSA_SHAPE } TosaType;
 
 typedef enum {
     TOSA_ADD,
     TOSA_ARITHMETIC_RIGHT_SHIFT,
+    TOSA_CAST,
     TOSA_CLAMP,
     TOSA_CLZ,
     TOSA_CONCAT,
@@ -57,6 +58,7 @@ typedef struct { /* the attributes of all kinds together */
     int32_t axis;
     int32_t perm[TOSA_RANK];
     int8_t min, max;
+    bool bilinear;           /* RESIZE: else the nearest */
     bool per_channel, twice; /* RESCALE: twice rounds in two steps */
     bool round;              /* a shift to the right, half up */
 } TosaAttributes;

@@ -23,6 +23,7 @@ typedef struct { /* 0: no limit */
 static const Row rows[] = {
     {TOSA_ADD, "ADD", ALL, .types = ANY},
     {TOSA_ARITHMETIC_RIGHT_SHIFT, "ARITHMETIC_RIGHT_SHIFT", ALL, .types = WORD},
+    {TOSA_CAST, "CAST", .families = 0},
     {TOSA_CLAMP, "CLAMP", ALL, .types = BYTE | HALF},
     {TOSA_CLZ, "CLZ", ALL, .types = WORD},
     {TOSA_CONCAT, "CONCAT", ALL, .types = ANY},
@@ -71,8 +72,10 @@ static const Row *row_of(TosaKind kind, NpuFamily family) {
 }
 
 static const char *name_of(TosaKind kind) {
-    const Row *row = row_of(kind, NPU_U85);
-    return row ? row->name : "an operator";
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (rows[i].kind == kind)
+            return rows[i].name;
+    return "an operator";
 }
 
 static const char *over(C *c, const Row *row, const Npu *npu, const char *what, int64_t found,
@@ -154,7 +157,7 @@ static const char *enlargement_limit(C *c, const Row *row, const TosaProgram *p,
 }
 
 const char *tosa_limit(C *c, const TosaProgram *p, const TosaOperator *op, const Npu *npu) {
-    static const char *const types[] = {"int8", "int16", "int32", "a shape"};
+    static const char *const types[] = {"int8", "int16", "int32", "bool", "a shape"};
     const Row *row = row_of(op->kind, npu->family);
     if (!row)
         return c_format(c, "%s has no %s", npu->name, name_of(op->kind));

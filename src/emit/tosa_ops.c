@@ -17,7 +17,7 @@ static TosaDims spread(const Tosa *t, int a, int b) {
 
 int tosa_pair(Tosa *t, TosaKind kind, int a, int b) {
     TosaDims dims = spread(t, a, b);
-    return tosa_add(t, kind, NULL, 2, (int[]){a, b}, TOSA_INT32, &dims);
+    return tosa_add(t, kind, NULL, 2, (int[]){a, b}, t->p.tensor[a].type, &dims);
 }
 
 int tosa_product(Tosa *t, int a, int b, int shift) {
@@ -304,12 +304,22 @@ static bool write_reduce_sum(Tosa *t, Node *n) {
     return true;
 }
 
+/* -1 - q: the least of some is the opposite of their opposites' greatest. */
+static int opposite(Tosa *t, int tensor) {
+    int8_t entry[256];
+    for (int i = 0; i < 256; i++)
+        entry[i] = (int8_t)(127 - i);
+    return tosa_lookup(t, tensor, entry);
+}
+
 static bool write_reduce_max(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
-    if (!layer_int8(x) || !layer_int8(y) || node_bool(n, "minimum") || !grids_equal(x, y))
+    bool least = node_bool(n, "minimum");
+    if (!layer_int8(x) || !layer_int8(y) || !grids_equal(x, y))
         return false;
-    int most = reduced(t, n, TOSA_REDUCE_MAX, tosa_value(t, x), TOSA_INT8);
-    tosa_store(t, n, reduced_back(t, n, most));
+    int in = least ? opposite(t, tosa_value(t, x)) : tosa_value(t, x);
+    int most = reduced(t, n, TOSA_REDUCE_MAX, in, TOSA_INT8);
+    tosa_store(t, n, reduced_back(t, n, least ? opposite(t, most) : most));
     return true;
 }
 
@@ -322,8 +332,12 @@ static const struct {
     {"aten::_prelu_kernel", tosa_write_prelu},
     {"aten::add", tosa_write_add},
     {"aten::cat", tosa_cat},
+    {"aten::maximum", tosa_write_extreme},
+    {"aten::minimum", tosa_write_extreme},
     {"aten::mul", tosa_write_mul},
     {"aten::sub", tosa_write_sub},
+    {"aten::upsample_bilinear2d", tosa_bilinear},
+    {"aten::upsample_linear1d", tosa_bilinear},
     {"corten::adaptive_pool2d", tosa_adaptive_pool},
     {"corten::avg_pool2d", tosa_avg_pool},
     {"corten::conv2d", write_conv},

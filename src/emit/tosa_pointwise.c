@@ -4,9 +4,7 @@
 
 #include <math.h>
 
-/* Operand k in the order and, but for broadcasting, the rank of n's output. */
-static int operand(Tosa *t, const Node *n, int k) {
-    const Value *v = node_operand(n, k), *y = n->out[0];
+int tosa_spread(Tosa *t, const Value *v, const Value *y) {
     int8_t order[MAX_RANK];
     int count = 0, missing = y->type.rank - v->type.rank;
     for (int i = 0; i < y->type.rank; i++)
@@ -17,6 +15,10 @@ static int operand(Tosa *t, const Node *n, int k) {
     for (int i = 0, j = 0; i < y->type.rank; i++)
         dims.dim[i] = y->order[i] >= missing ? own.dim[j++] : 1;
     return tosa_reshape(t, tensor, &dims);
+}
+
+static int operand(Tosa *t, const Node *n, int k) {
+    return tosa_spread(t, node_operand(n, k), n->out[0]);
 }
 
 static bool operands_fit(const Node *n) {
@@ -73,6 +75,25 @@ bool tosa_write_mul(Tosa *t, Node *n) {
     return true;
 }
 
+/* Numbers are compared on the output's grid. */
+bool tosa_write_extreme(Tosa *t, Node *n) {
+    int in[2];
+    if (!operands_fit(n))
+        return false;
+    for (int k = 0; k < 2; k++) {
+        int8_t entry[256];
+        in[k] = operand(t, n, k);
+        minmax_entries(node_operand(n, k), n->out[0], entry);
+        if (!grids_equal(node_operand(n, k), n->out[0]))
+            in[k] = tosa_lookup(t, in[k], entry);
+        in[k] = tosa_widened(t, in[k], 0, 0);
+    }
+    TosaKind kind = node_is(n, "aten::maximum") ? TOSA_MAXIMUM : TOSA_MINIMUM;
+    int most = tosa_pair(t, kind, in[0], in[1]);
+    tosa_store(t, n, tosa_rescale_by(t, most, TOSA_INT8, 0, 0, 1));
+    return true;
+}
+
 bool tosa_write_table(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
     int8_t entry[TABLE_ENTRIES];
@@ -94,19 +115,13 @@ static int signs(Tosa *t, const Value *weight) {
     return negative ? tosa_const(t, TOSA_INT32, &(TosaDims){1, {count}}, sign) : -1;
 }
 
-static double slope(const Value *weight, int64_t i) {
-    const Grid *grid = weight->grid;
-    return fabs(grid->part[grid->part_count > 1 ? i : 0].scale *
-                ((const int8_t *)weight->constant->data)[i]);
-}
-
 /* What is below zero, each channel by its slope; channels lie innermost. */
 static int below_zero(Tosa *t, const Node *n, int wide, double ratio) {
     const Value *weight = node_in(n, "weight");
     int64_t count = type_count(&weight->type);
     int32_t *multiplier = NEW_ARRAY(t->c, int32_t, count), *shift = NEW_ARRAY(t->c, int32_t, count);
     for (int64_t i = 0; i < count; i++)
-        multiplier_from(ratio * slope(weight, i), &multiplier[i], &shift[i]);
+        multiplier_from(ratio * fabs(layer_real(weight, i)), &multiplier[i], &shift[i]);
     int below = tosa_pair(t, TOSA_MINIMUM, wide, tosa_number_like(t, wide, 0));
     int sign = signs(t, weight);
     if (sign >= 0)

@@ -48,26 +48,6 @@ static int divided(Tosa *t, int sums, const TosaDims *grid, const int32_t *divis
 
 enum { MEAN_STEPS = 256 }; /* of a mean that changes its scale */
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-/* Elements of a window along a dim: of the image, or with its padding. */
-static int64_t extent(const LayerWindow *k, int a, int64_t i, bool padding) {
-    int64_t start = i * k->stride[a] - k->side[2 * a], end = start + k->kernel[a];
-    int64_t low = padding ? start : start < 0 ? 0 : start;
-    return least(end, k->in[a] + (padding ? k->side[2 * a + 1] : 0)) - low;
-}
-
-static int32_t *window_sizes(Tosa *t, const LayerWindow *k, bool padding) {
-    int32_t *size = NEW_ARRAY(t->c, int32_t, k->out[0] * k->out[1]);
-    for (int64_t y = 0; y < k->out[0]; y++)
-        for (int64_t x = 0; x < k->out[1]; x++)
-            size[y * k->out[1] + x] =
-                (int32_t)(extent(k, 0, y, padding) * extent(k, 1, x, padding));
-    return size;
-}
-
 /* Sums of windows of (q - zero_point); taps in the padding add nothing. */
 static int window_sums(Tosa *t, const Node *n, const LayerWindow *k, int32_t zero_point) {
     int64_t taps = k->kernel[0] * k->kernel[1];
@@ -92,8 +72,8 @@ bool tosa_avg_pool(Tosa *t, Node *n) {
         return false;
     bool same = grids_equal(x, y);
     const TosaDims grid = {4, {1, k.out[0], k.out[1], 1}};
-    int32_t *divisor = window_sizes(t, &k, node_bool(n, "count_include_pad"));
-    int32_t *taps = window_sizes(t, &k, false);
+    int32_t *divisor = window_divisors(t->c, &k, node_bool(n, "count_include_pad"));
+    int32_t *taps = window_divisors(t->c, &k, false);
     int sums = window_sums(t, n, &k, same ? 0 : value_zero_point(x));
     if (same) {
         for (int64_t i = 0; i < k.out[0] * k.out[1]; i++)
@@ -133,17 +113,6 @@ static int reduced_windows(Tosa *t, int image, int axis, int64_t out, TosaKind k
     return tosa_add(t, TOSA_CONCAT, &(TosaAttributes){.axis = axis}, (int)out, piece, type, &dims);
 }
 
-static int32_t *adaptive_sizes(Tosa *t, const Value *x, const Value *y) {
-    const int64_t *in = x->type.dim + 2, *out = y->type.dim + 2;
-    int32_t *size = NEW_ARRAY(t->c, int32_t, out[0] * out[1]);
-    for (int64_t i = 0; i < out[0]; i++)
-        for (int64_t j = 0; j < out[1]; j++)
-            size[i * out[1] + j] =
-                (int32_t)((((i + 1) * in[0] + out[0] - 1) / out[0] - i * in[0] / out[0]) *
-                          (((j + 1) * in[1] + out[1] - 1) / out[1] - j * in[1] / out[1]));
-    return size;
-}
-
 bool tosa_adaptive_pool(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
     if (!layer_int8(x) || !layer_int8(y) || x->type.rank != 4)
@@ -155,7 +124,7 @@ bool tosa_adaptive_pool(Tosa *t, Node *n) {
     for (int a = 0; a < 2; a++)
         q = reduced_windows(t, q, 1 + a, y->type.dim[2 + a], kind);
     const TosaDims grid = {4, {1, y->type.dim[2], y->type.dim[3], 1}};
-    q = most ? tosa_widened(t, q, 0, 0) : divided(t, q, &grid, adaptive_sizes(t, x, y), 128);
+    q = most ? tosa_widened(t, q, 0, 0) : divided(t, q, &grid, adaptive_divisors(t->c, x, y), 128);
     if (q < 0)
         return false;
     if (grids_equal(x, y)) {

@@ -40,16 +40,46 @@ static int looked_up(Tosa *t, int index, const int32_t entry[256]) {
     return tosa_pair(t, TOSA_ADD, sum, tosa_number_like(t, sum, 1 << 30));
 }
 
-/* ctn_exp_negative of each value's distance to the row's maximum. */
+/* For each truth of a mask, what it is where the value counts and where it does not. */
+static int masked(Tosa *t, const Node *n, int mask, int8_t counts, int8_t hidden) {
+    bool hides = node_bool(n, "mask_hides");
+    int8_t entry[256];
+    for (int i = 0; i < 256; i++)
+        entry[i] = (i != 128) != hides ? counts : hidden;
+    return tosa_lookup(t, mask, entry);
+}
+
+/* The mask of n in bytes, of the rank of its output; -1: none. */
+static int mask_of(Tosa *t, const Node *n) {
+    const Value *mask = node_in(n, "mask");
+    if (!mask)
+        return -1;
+    int tensor = tosa_spread(t, mask, n->out[0]);
+    TosaDims dims = tosa_dims(t, tensor);
+    return t->p.tensor[tensor].type == TOSA_INT8
+               ? tensor
+               : tosa_add(t, TOSA_CAST, NULL, 1, &tensor, TOSA_INT8, &dims);
+}
+
+/* ctn_exp_negative of each value's distance to the greatest of the row that counts; 0 where the
+ * value does not. */
 static int powers(Tosa *t, const Node *n, int tensor, const TosaAttributes *along) {
     TosaDims single = tosa_dims(t, tensor);
+    int mask = mask_of(t, n), counted = tensor;
+    if (mask >= 0) {
+        int bound = tosa_widened(t, masked(t, n, mask, 127, -128), 0, 0);
+        counted = tosa_pair(t, TOSA_MINIMUM, tosa_widened(t, tensor, 0, 0), bound);
+        counted = tosa_rescale_by(t, counted, TOSA_INT8, 0, 0, 1);
+    }
     single.dim[along->axis] = 1;
-    int most = tosa_add(t, TOSA_REDUCE_MAX, along, 1, &tensor, TOSA_INT8, &single);
+    int most = tosa_add(t, TOSA_REDUCE_MAX, along, 1, &counted, TOSA_INT8, &single);
     int below = tosa_pair(t, TOSA_SUB, tosa_widened(t, tensor, 0, 0), tosa_widened(t, most, 0, 0));
     int index = tosa_rescale_by(t, below, TOSA_INT8, 0, 127, 1);
     int32_t entry[256];
     exponentials(n, entry);
-    return looked_up(t, index, entry);
+    int power = looked_up(t, index, entry);
+    return mask < 0 ? power
+                    : tosa_product(t, power, tosa_widened(t, masked(t, n, mask, 1, 0), 0, 0), 0);
 }
 
 /* ctn_reciprocal_one_plus: `half`, 2^30 .. 2^31 - 1, is half of its denominator. Its last shift
@@ -68,12 +98,14 @@ static int reciprocal(Tosa *t, int half) {
     return tosa_pair(t, TOSA_ADD, r, tosa_pair(t, TOSA_MINIMUM, r, most));
 }
 
-/* Probabilities in 8 bits, or 24 where the output has a grid of its own. */
+/* Probabilities in 8 bits, or 24 where the output has a grid of its own. The greatest value adds
+ * one to the sum, of which rows without any fall short: theirs are zeros. */
 static int probabilities(Tosa *t, int power, const TosaAttributes *along, int bits) {
     TosaDims single = tosa_dims(t, power);
     single.dim[along->axis] = 1;
     int addend = tosa_shifted_right(t, power, tosa_number_like(t, power, SUM_BITS));
     int sum = tosa_add(t, TOSA_REDUCE_SUM, along, 1, &addend, TOSA_INT32, &single);
+    sum = tosa_pair(t, TOSA_MAXIMUM, sum, tosa_number_like(t, sum, 1 << (31 - SUM_BITS)));
     int zeros = tosa_add(t, TOSA_CLZ, NULL, 1, &sum, TOSA_INT32, &single); /* 1 to 12 */
     int left = tosa_pair(t, TOSA_SUB, zeros, tosa_number_like(t, sum, 1));
     int scale = reciprocal(t, tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, sum, left));
@@ -85,9 +117,9 @@ static int probabilities(Tosa *t, int power, const TosaAttributes *along, int bi
 bool tosa_softmax(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
     int dim = dim_wrap(t->c, n, node_int(n, "dim"), x->type.rank);
-    if (!layer_int8(x) || !layer_int8(y) || node_has(n, "mask"))
+    if (!layer_int8(x) || !layer_int8(y))
         return false;
-    bool plain = value_scale(y) == 1.0 / 256 && value_zero_point(y) == -128;
+    bool plain = !node_in(n, "mask") && value_scale(y) == 1.0 / 256 && value_zero_point(y) == -128;
     if (x->type.dim[dim] >= (plain ? PLAIN_ROW : ROW_LIMIT))
         return false;
     TosaAttributes along = {.axis = order_place(y->order, dim)};

@@ -246,7 +246,7 @@ static void loops_add(Loops *l, int64_t dim, int64_t in, int64_t out) {
     l->out[l->count++] = out;
 }
 
-static bool same_grid(const Value *a, const Value *b) {
+bool movement_keeps_grid(const Value *a, const Value *b) {
     if (!a->grid || !b->grid)
         return true;
     /* several parts are the grids of the pieces that are joined (quant/quantize.c) */
@@ -294,7 +294,7 @@ static void emit_copy(C *c, Graph *g, Node *n, Value *in, int64_t in_offset, Val
     a->element_size = size;
     Loops turned = longest_inside(*l);
     set_loops(&turned, a->dim, a->in_stride, a->out_stride);
-    if (same_grid(in, out)) {
+    if (movement_keeps_grid(in, out)) {
         call_absent(call, &a->table);
         return;
     }
@@ -457,7 +457,7 @@ static void emit_gather(C *c, Graph *g, Node *n, Value *in, Value *out, const Mo
     call_out(call, &a->output, out);
     a->element_size = size;
     call_const(call, &a->indices, "indices", DT_I32, indices, used * 4, 4);
-    if (!same_grid(in, out))
+    if (!movement_keeps_grid(in, out))
         emit_requantize(c, g, n, in->grid, out, 0, out);
 }
 
@@ -482,7 +482,7 @@ static void lower_output(C *c, Graph *g, Node *n, int k) {
     if (m.separable && gather_loops(&m, out, &loops)) {
         int size = dtype_size(value_storage(out));
         bool dense = !m.has_fill && is_alias(&loops);
-        if (dense && same_grid(in, out))
+        if (dense && movement_keeps_grid(in, out))
             value_alias(g, out, in, m.base * size);
         else if (dense && size == 1)
             emit_requantize(c, g, n, in->grid, in, m.base, out);
@@ -529,7 +529,7 @@ bool movement_joins(C *c, Graph *g, Node *n) {
     Value *out = n->out_count == 1 ? n->out[0] : NULL;
     if (!out || out->user_count != 1 || out->output_count > 0 || type_count(&out->type) == 0 ||
         !node_is(out->user[0], "aten::cat") || out->user[0]->target == NODE_NPU ||
-        !same_grid(node_operand(n, 0), out))
+        !movement_keeps_grid(node_operand(n, 0), out))
         return false;
     int readings = 0; /* cat may read it twice */
     for (int k = 0; k < node_operand_count(out->user[0]); k++)

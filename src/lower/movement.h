@@ -24,6 +24,8 @@ typedef struct {
     Piece piece[MAX_RANK][MAX_PIECES];
 } Movement;
 
+/* Do numbers move from one to the other as they are? Else a table brings them to the other grid. */
+bool movement_keeps_grid(const Value *from, const Value *to);
 Movement movement_find(C *c, Graph *g, Node *n, int k);
 /* The physical order of output k in which the movement is cheapest: an alias if there is one. */
 void movement_order(C *c, Graph *g, Node *n, int k, int8_t order[MAX_RANK]);

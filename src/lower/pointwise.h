@@ -19,6 +19,10 @@ typedef struct {
 /* Scales of the operands, negative where one is subtracted, and of the result. */
 SumFactors sum_factors(double scale_a, double scale_b, double scale_out, int left_shift);
 
+/* What minimum and maximum compare: operand v on the grid of the result, each entry rounded once.
+ */
+void minmax_entries(const Value *v, const Value *out, int8_t entry[256]);
+
 /* ---- lowering ------------------------------------------------------------------------------ */
 
 void lower_add(C *c, Graph *g, Node *n);  /* add, sub, rsub, with alpha */

@@ -41,7 +41,7 @@ static void make_program(C *c, Graph *g, const Options *o, NpuProgram *p) {
     find_boundary(c, p);
     if (p->output_count == 0)
         fatal(c, DIAG_BUG, NULL, "nothing reads what %s computes", p->name);
-    p->tosa = tosa_part(c, g, p->first, p->last, p->input_count, p->input, p->output_count,
+    p->tosa = tosa_part(c, g, o->npu, p->first, p->last, p->input_count, p->input, p->output_count,
                         p->output, &bytes);
     p->tosa_bytes = (int64_t)bytes;
     vela_compile(c, o, p);

@@ -68,6 +68,8 @@ bool movement_refuse(C *c, const Node *n, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The output sizes and scale factors (0: not given) of the last `dims` dims of an upsample row. */
 bool upsample_sizes(C *c, const Node *n, int dims, int64_t *size, double *scale);
+/* The taps of a linear or bilinear enlargement along height (0) or width, as the kernel has them. */
+int32_t *upsample_taps(C *c, const Node *n, int axis, int64_t *count);
 
 /* Over which dims a row reduces (reduce.c). */
 typedef struct {

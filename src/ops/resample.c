@@ -128,6 +128,22 @@ static int32_t tap_packed(const Tap *t) {
     return (int32_t)(t->low << 13) | (int32_t)lroundf(t->weight * 4096);
 }
 
+int32_t *upsample_taps(C *c, const Node *n, int axis, int64_t *count) {
+    const Type *t = &movement_input(n)->type;
+    int dims = t->rank - 2, own = axis - (2 - dims);
+    int64_t size[2];
+    double scale[2];
+    *count = 1;
+    if (own < 0 || !upsample_sizes(c, n, dims, size, scale))
+        return NEW_ARRAY(c, int32_t, 1); /* the one row */
+    *count = size[own];
+    int32_t *packed = NEW_ARRAY(c, int32_t, *count);
+    const Tap *tap = linear_taps(c, n, t->dim[2 + own], *count, scale[own]);
+    for (int64_t i = 0; i < *count; i++)
+        packed[i] = tap_packed(&tap[i]);
+    return packed;
+}
+
 static void taps_constant(C *c, Call *call, uint32_t *field, const Tap *tap, int64_t count) {
     int32_t *packed = NEW_ARRAY(c, int32_t, count);
     for (int64_t i = 0; i < count; i++)

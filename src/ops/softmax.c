@@ -493,7 +493,10 @@ static const Op rows[] = {
     {.schema = "corten::softmax_scaled(Tensor input, int dim, float beta, Tensor? mask, bool "
                "mask_hides) -> Tensor",
      SOFTMAX_CORE,
-     .quant = {.in = {Q_ACT, Q_DEFAULT, Q_DEFAULT, Q_RAW}, .out = {Q_ACT}}},
+     .quant = {.in = {Q_ACT, Q_DEFAULT, Q_DEFAULT, Q_RAW},
+               .out = {Q_ACT},
+               .scale = 1.0 / 256, /* where a profile fixes it */
+               .zero_point = -128}},
     {.schema = "corten::log_softmax(Tensor input, int dim) -> Tensor",
      .traits = OP_ANY_ORDER,
      .shape = softmax_shape,

@@ -18,14 +18,15 @@ check() {
 
 cases=$source/examples/digits_silu
 for name in adaptive_avg_pool add_of_unlike_scales avg_pool_ceil_counting_pads avg_pool_ceil_not_counting_pads \
-    avg_pool_divisor boxes_and_scores cat_of_free_and_fixed concat conv_hardswish_inplace \
+    avg_pool_divisor boxes_and_scores boxes_and_scores_moved boxes_and_scores_of_two_scales cat_of_free_and_fixed concat conv_hardswish_inplace \
     conv_norm_relu_inplace grouped_conv_without_bias linear_computed_weight linear_of_tiny_inputs norm_after_cat \
     pad_same_asymmetric pad_with_one permutations residual_relu_inplace squeeze_excite stack upsample_2 \
     upsample_2_25 wide_conv1d; do
     cases="$cases $source/tests/pains/$name"
 done
 for name in adaptive_max_pool average_of_whole_images average_over_padding conv_of_stride_4 groups_of_channels matmul_broadcast \
-    prelu_of_slopes_below_zero softmax_of_channels softmax_of_long_rows strided_slices; do
+    bilinear_2 bilinear_aligned differences flipped_and_gathered least_of_rows linear_3 masked_softmax permuted_six_dims \
+    prelu_of_slopes_below_zero softmax_of_channels softmax_of_long_rows strided_slices transposed_convs; do
     cases="$cases $source/tests/tosa/cases/$name"
 done
 for name in layer_norm layer_norm_of_images rms_norm group_norm instance_norm; do

@@ -37,17 +37,19 @@ through() {
 
 through "$source/examples/digits_silu" ethos-u55-32 ethos-u55-64 ethos-u55-128 ethos-u55-256 ethos-u65-256 \
     ethos-u65-512 ethos-u85-128 ethos-u85-256 ethos-u85-512 ethos-u85-1024 ethos-u85-2048
-for name in adaptive_max_pool average_of_whole_images average_over_padding group_norm groups_of_channels instance_norm layer_norm \
+for name in adaptive_max_pool bilinear_2 bilinear_aligned differences flipped_and_gathered least_of_rows masked_softmax permuted_six_dims average_of_whole_images average_over_padding group_norm groups_of_channels instance_norm layer_norm \
     layer_norm_of_images matmul_broadcast prelu_of_slopes_below_zero rms_norm softmax_of_channels softmax_of_long_rows \
     strided_slices; do
     through "$source/tests/tosa/cases/$name" ethos-u55-128 ethos-u85-256
 done
-through "$source/tests/tosa/cases/conv_of_stride_4" ethos-u85-256
+for name in conv_of_stride_4 transposed_convs; do
+    through "$source/tests/tosa/cases/$name" ethos-u85-256
+done
 shared=$source/../shared/models
 [ -d "$shared" ] || exit 0
-for model in ds_cnn resnet8 mobilenet_v1_025 deep_autoencoder; do
+for model in digits_silu ds_cnn resnet8 mobilenet_v1_025 deep_autoencoder mobilenet_v2 yolo11n_320; do
     through "$shared/$model" ethos-u55-128 ethos-u65-256 ethos-u85-256
 done
-for model in mobilenet_v2 yolo11n_320 digits_vit mtcnn_pnet; do
+for model in digits_vit mtcnn_pnet; do
     through "$shared/$model" ethos-u55-128 ethos-u85-256
 done
