@@ -59,7 +59,7 @@ static void tell_diagnostics(const C *c, const Session *s) {
         CortenDiagnostic told = {(int)d->kind, d->message,      d->detail, at->file,
                                  at->line,     at->source_text, at->node,  at->module,
                                  at->output,   at->member,      at->byte};
-        if (!d->warning || !o->quiet)
+        if ((!d->warning || !o->quiet) && !diag_is_repeated(c, d))
             o->diagnostic(o->user, &told);
     }
 }
@@ -291,6 +291,9 @@ void session_options(C *c, Session *s) {
     choose_profile(c, s);
     if (!o->io && profile_of(k)->float_io)
         k->io = IO_FLOAT;
+    if (profile_of(k)->float_io && (k->io == IO_UINT8 || k->io == IO_INT16))
+        diag_error(c, DIAG_USAGE, NULL, "--io %s: ExecuTorch's Cortex-M dialect has float and int8",
+                   o->io);
     k->target = o->target;
     k->vela = o->vela;
     k->vela_argument = o->vela_arguments;

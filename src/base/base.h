@@ -95,6 +95,8 @@ _Noreturn void fatal(C *c, DiagKind kind, const Loc *loc, const char *format, ..
 /* Unwinds if any error is recorded: called where going on would only produce followers. */
 void diag_stop_if_errors(C *c);
 int diag_error_count(const C *c);
+/* Was the same said of the same place before? Many nodes may stand for one of the archive. */
+bool diag_is_repeated(const C *c, const Diag *d);
 /* For one who can do without what failed: takes back all that was recorded since `mark`, the last
  * diagnostic then (c->last_diag), and returns the first message among it. */
 const char *diag_withdraw(C *c, Diag *mark);

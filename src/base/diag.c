@@ -231,9 +231,27 @@ static void print_place(FILE *f, const Loc *loc) {
     fputc('\n', f);
 }
 
+static bool same_text(const char *a, const char *b) {
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool same_place(const Loc *a, const Loc *b) {
+    return a->line == b->line && a->byte == b->byte && same_text(a->file, b->file) &&
+           same_text(a->node, b->node) && same_text(a->module, b->module) &&
+           same_text(a->output, b->output) && same_text(a->member, b->member);
+}
+
+bool diag_is_repeated(const C *c, const Diag *d) {
+    for (const Diag *e = c->first_diag; e != d && e != NULL; e = e->next)
+        if (e->warning == d->warning && same_text(e->message, d->message) &&
+            same_text(e->detail, d->detail) && same_place(&e->loc, &d->loc))
+            return true;
+    return false;
+}
+
 void diag_print(const C *c, FILE *f, bool colour, bool quiet) {
     for (const Diag *d = c->first_diag; d != NULL; d = d->next) {
-        if (d->warning && quiet)
+        if ((d->warning && quiet) || diag_is_repeated(c, d))
             continue;
         const Loc *loc = &d->loc;
         print_head(f, d, colour);

@@ -116,6 +116,16 @@ static void test_error_prints_in_the_form_of_a_compiler(void **state) {
     assert_int_equal(diag_exit_code(c), DIAG_MODEL);
 }
 
+/* Many nodes may stand for one of the archive. */
+static void test_the_same_of_one_node_is_said_once(void **state) {
+    C *c = *state;
+    for (int i = 0; i < 3; i++)
+        diag_error(c, DIAG_MODEL, &(Loc){.node = i < 2 ? "sdpa" : "sdpa_1"}, "no form");
+    assert_string_equal(printed(c, false, false), "corten: error: no form\n    node sdpa\n"
+                                                  "corten: error: no form\n    node sdpa_1\n");
+    assert_int_equal(diag_error_count(c), 3);
+}
+
 static void test_place_in_an_archive_is_printed(void **state) {
     C *c = *state;
     Loc loc = {.file = "model.pt2", .member = "models/model.json", .byte = 812};
@@ -338,6 +348,7 @@ int main(void) {
         TEST(test_out_of_memory_unwinds_with_exit_1),
         TEST(test_deferred_releases_run_when_the_arena_is_freed),
         TEST(test_error_prints_in_the_form_of_a_compiler),
+        TEST(test_the_same_of_one_node_is_said_once),
         TEST(test_place_in_an_archive_is_printed),
         TEST(test_warnings_are_no_errors_and_quiet_hides_them),
         TEST(test_control_characters_do_not_reach_the_terminal),
