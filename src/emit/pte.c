@@ -3,6 +3,7 @@
  * names; every number is that of the simulator. What only views do costs no instruction: two
  * tensors then lie in one place. The memory plan is Corten's, over the program's calls. */
 #include "emit/pte.h"
+#include "emit/loops.h"
 #include "lower/memory.h"
 
 #include <limits.h>
@@ -104,16 +105,26 @@ int pte_tensor(Pte *t, PteScalar scalar, const PteShape *shape) {
     return tensor;
 }
 
-int pte_view(Pte *t, int tensor, const PteShape *shape) {
+int pte_view_from(Pte *t, int tensor, int64_t start, const PteShape *shape) {
     const PteValue *own = &t->p.value[tensor];
     PteValue v = tensor_value(own->scalar, shape);
-    if (own->rank == v.rank && memcmp(own->size, v.size, sizeof v.size) == 0 &&
+    if (start == 0 && own->rank == v.rank && memcmp(own->size, v.size, sizeof v.size) == 0 &&
         memcmp(own->order, v.order, sizeof v.order) == 0)
         return tensor;
-    v.constant = t->p.value[tensor].constant;
+    v.constant = own->constant;
+    v.offset = own->offset + start;
     int view = value_new_in(t, v);
     t->storage_of[view] = t->storage_of[tensor];
     return view;
+}
+
+int pte_view(Pte *t, int tensor, const PteShape *shape) {
+    return pte_view_from(t, tensor, 0, shape);
+}
+
+int pte_flat(Pte *t, int tensor, int rank, const int64_t *size) {
+    PteShape shape = pte_plain(rank, size);
+    return pte_view(t, tensor, &shape);
 }
 
 int pte_scratch(Pte *t, int64_t bytes) {
@@ -169,6 +180,18 @@ void pte_lookup(Pte *t, int from, const int8_t entry[256], int to) {
     pte_call_over(t, "quantized_activation", 3, args, from);
 }
 
+int pte_looked_up(Pte *t, int from, const int8_t entry[256]) {
+    const PteValue *x = &t->p.value[from];
+    PteShape shape = {.rank = x->rank};
+    for (int d = 0; d < x->rank; d++) {
+        shape.size[d] = x->size[d];
+        shape.order[d] = (int8_t)x->order[d];
+    }
+    int to = pte_tensor(t, PTE_CHAR, &shape);
+    pte_lookup(t, from, entry, to);
+    return to;
+}
+
 /* ---- values of the graph ------------------------------------------------------------------- */
 
 static bool has_form(const Value *v) {
@@ -198,87 +221,197 @@ void pte_set(Pte *t, const Value *v, int tensor) {
     t->value_of[v->id] = tensor;
 }
 
+/* The elements of a constant, its dims in an order. */
+static const void *constant_lying(Pte *t, const Value *v, const int8_t *order) {
+    int64_t stride[MAX_RANK], index[MAX_RANK] = {0}, count = type_count(&v->type), at = 0;
+    const int8_t *from = v->constant->data;
+    int64_t dense = 1;
+    int8_t *to = c_alloc(t->c, (size_t)count);
+    for (int k = v->type.rank - 1; k >= 0; k--) {
+        stride[order[k]] = dense;
+        dense *= v->type.dim[order[k]];
+    }
+    for (int64_t i = 0; i < count; i++) {
+        to[at] = from[i];
+        for (int d = v->type.rank - 1; d >= 0; d--) {
+            at += stride[d];
+            if (++index[d] < v->type.dim[d])
+                break;
+            at -= stride[d] * v->type.dim[d];
+            index[d] = 0;
+        }
+    }
+    return to;
+}
+
+static int constant_tensor(Pte *t, const Value *v, const int8_t *order) {
+    PteShape shape = pte_shape(v);
+    memcpy(shape.order, order, (size_t)v->type.rank * sizeof *order);
+    if (!layer_int8(v)) {
+        diag_error(t->c, DIAG_MODEL, t->node ? &t->node->loc : NULL,
+                   "%s is a constant of %s, which no operator of the dialect takes here", v->name,
+                   dtype_name(value_storage(v)));
+        return pte_tensor(t, PTE_CHAR, &shape);
+    }
+    int64_t count = type_count(&v->type);
+    return pte_view(t, pte_constant(t, PTE_CHAR, 1, &count, constant_lying(t, v, order)), &shape);
+}
+
 int pte_value(Pte *t, const Value *v) {
     if (t->value_of[v->id] < 0) {
         PteShape shape = pte_shape(v);
-        if (v->constant)
-            diag_error(t->c, DIAG_MODEL, t->node ? &t->node->loc : NULL,
-                       "%s is a constant operand, which no operator of the dialect takes here",
-                       v->name);
-        pte_set(t, v, pte_tensor(t, scalar_of(t, v), &shape));
+        pte_set(t, v,
+                v->constant ? constant_tensor(t, v, v->order)
+                            : pte_tensor(t, scalar_of(t, v), &shape));
     }
     return t->value_of[v->id];
 }
 
-/* The dims in the order of memory as a shape of its own. */
-static PteShape memory_shape(const Value *v, const int8_t *order) {
-    int64_t size[MAX_RANK];
-    for (int k = 0; k < v->type.rank; k++)
-        size[k] = v->type.dim[order[k]];
-    return pte_plain(v->type.rank, size);
-}
-
-int pte_value_in(Pte *t, const Value *v, const int8_t *order) {
-    PteShape wanted = pte_shape(v), from = memory_shape(v, v->order), to = memory_shape(v, order);
-    int64_t perm[MAX_RANK];
-    memcpy(wanted.order, order, (size_t)v->type.rank * sizeof *order);
-    if (order_same(&v->type, v->order, order))
-        return pte_view(t, pte_value(t, v), &wanted);
-    if (!layer_int8(v) || v->type.rank > 4)
-        return -1;
-    for (int k = 0; k < v->type.rank; k++)
-        perm[k] = order_place(v->order, order[k]);
-    int out = pte_tensor(t, PTE_CHAR, &wanted);
-    int args[] = {pte_view(t, pte_value(t, v), &from), pte_ints(t, v->type.rank, perm),
-                  pte_view(t, out, &to)};
+static int transposed(Pte *t, int tensor, int rank, const int64_t *size, const int32_t *perm) {
+    int64_t to[4], order[4];
+    for (int k = 0; k < rank; k++) {
+        to[k] = size[perm[k]];
+        order[k] = perm[k];
+    }
+    PteShape shape = pte_plain(rank, to);
+    int out = pte_tensor(t, PTE_CHAR, &shape);
+    int args[] = {pte_flat(t, tensor, rank, size), pte_ints(t, rank, order), out};
     pte_call(t, "transpose", 3, args);
     return out;
 }
 
+/* The dialect transposes four dims at most: of more, one after the other comes to its place. */
+int pte_permute(Pte *t, int tensor, int rank, const int64_t *size, const int32_t *perm) {
+    static const int32_t forward[] = {0, 2, 1, 3};
+    int64_t now[MAX_RANK], to[MAX_RANK];
+    int32_t dim[MAX_RANK];
+    if (rank <= 4)
+        return transposed(t, tensor, rank, size, perm);
+    for (int k = 0; k < rank; k++) {
+        dim[k] = k;
+        now[k] = size[k];
+        to[k] = size[perm[k]];
+    }
+    for (int k = 0; k < rank; k++) {
+        int j = k;
+        while (dim[j] != perm[k])
+            j++;
+        if (j == k)
+            continue;
+        const int64_t part[] = {dims_count(k, now), dims_count(j - k, now + k), now[j],
+                                dims_count(rank - j - 1, now + j + 1)};
+        tensor = transposed(t, tensor, 4, part, forward);
+        for (; j > k; j--) {
+            dim[j] = dim[j - 1];
+            now[j] = now[j - 1];
+        }
+        dim[k] = perm[k];
+        now[k] = to[k];
+    }
+    return pte_flat(t, tensor, rank, to);
+}
+
+int pte_turned(Pte *t, int tensor, const Type *type, const int8_t *from, const int8_t *to) {
+    PteShape shape = {.rank = type->rank};
+    Loop loop[MAX_RANK];
+    int64_t size[MAX_RANK];
+    int32_t perm[MAX_RANK];
+    for (int d = 0; d < type->rank; d++) {
+        shape.size[d] = type->dim[d];
+        shape.order[d] = to[d];
+    }
+    int count = loops_between_orders(type, from, to, loop);
+    if (count > 1 && loops_permute(loop, count, type_count(type), size, perm))
+        tensor = pte_permute(t, tensor, count, size, perm);
+    return pte_view(t, tensor, &shape);
+}
+
+int pte_value_in(Pte *t, const Value *v, const int8_t *order) {
+    if (!layer_int8(v) && !order_same(&v->type, v->order, order))
+        return -1;
+    if (v->constant)
+        return constant_tensor(t, v, order);
+    return pte_turned(t, pte_value(t, v), &v->type, v->order, order);
+}
+
+/* A tensor of a type of rank 3 or 4 that lies channels last, as an image. */
+static int as_image(Pte *t, int tensor, const Type *type) {
+    const int64_t *d = type->dim;
+    PteShape shape = type->rank == 4 ? pte_image_shape(d[0], d[1], d[2], d[3])
+                                     : pte_image_shape(d[0], d[1], 1, d[2]);
+    return pte_view(t, tensor, &shape);
+}
+
 int pte_image(Pte *t, const Value *v) {
-    const int64_t *d = v->type.dim;
     int8_t order[MAX_RANK];
     order_channels_last(v->type.rank, order);
-    if (v->type.rank < 3 || v->type.rank > 4 || !order_same(&v->type, v->order, order))
+    if (v->type.rank < 3 || v->type.rank > 4 || !layer_int8(v))
         return -1;
-    PteShape shape = v->type.rank == 4 ? pte_image_shape(d[0], d[1], d[2], d[3])
-                                       : pte_image_shape(d[0], d[1], 1, d[2]);
-    return pte_view(t, pte_value(t, v), &shape);
+    return as_image(t, pte_value_in(t, v, order), &v->type);
 }
 
-static const Node *fused_table(const Node *n) {
+/* ---- results ------------------------------------------------------------------------------- */
+
+bool pte_store_clamps(const Node *n) {
+    int32_t min, max;
+    store_clamp(n, &min, &max);
+    return min > -128 || max < 127;
+}
+
+/* What follows n's call in its store, by a lookup; false: nothing does. */
+static bool store_entries(Pte *t, const Node *n, int8_t entry[256]) {
     const Node *epilogue = node_epilogue(n);
-    return epilogue && node_is(epilogue, "corten::table") ? epilogue : NULL;
+    bool table = epilogue && node_is(epilogue, "corten::table");
+    bool clamp = !t->clamps && pte_store_clamps(n);
+    int8_t filled[TABLE_ENTRIES];
+    int32_t min = -128, max = 127;
+    if (!table && !clamp)
+        return false;
+    if (table && table_fill(t->c, epilogue, n->out[0]->grid, node_result(n)->grid, filled) != 256)
+        fatal(t->c, DIAG_MODEL, &epilogue->loc, "a table of more than the dialect's 256 entries");
+    if (clamp)
+        store_clamp(n, &min, &max);
+    for (int32_t q = -128; q < 128; q++) {
+        int32_t held = q < min ? min : q > max ? max : q;
+        entry[q + 128] = table ? filled[held + 128] : (int8_t)held;
+    }
+    return true;
 }
 
-static int before_table(Pte *t, const Node *n) {
-    PteShape shape = pte_shape(node_result(n));
+int pte_result(Pte *t, const Node *n, const int8_t *order) {
+    const Value *y = node_result(n);
+    int8_t entry[256];
+    if (!store_entries(t, n, entry) && order_same(&y->type, order, y->order))
+        return pte_value(t, y);
+    PteShape shape = pte_shape(y);
+    memcpy(shape.order, order, (size_t)y->type.rank * sizeof *order);
     return pte_tensor(t, PTE_CHAR, &shape);
 }
 
-int pte_result(Pte *t, const Node *n) {
-    return fused_table(n) ? before_table(t, n) : pte_value(t, node_result(n));
+void pte_finish(Pte *t, const Node *n, const int8_t *order, int tensor) {
+    const Value *y = node_result(n);
+    int8_t entry[256];
+    PteShape shape = pte_shape(y);
+    if (t->value_of[y->id] >= 0 && t->storage_of[t->value_of[y->id]] == t->storage_of[tensor])
+        return; /* the call has written it in place */
+    tensor = pte_view(t, pte_turned(t, tensor, &y->type, order, y->order), &shape);
+    if (store_entries(t, n, entry))
+        pte_lookup(t, tensor, entry, pte_value(t, y));
+    else
+        pte_set(t, y, tensor);
 }
 
 int pte_result_image(Pte *t, const Node *n) {
     const Value *y = node_result(n);
-    int whole = pte_image(t, y);
-    if (whole < 0 || !fused_table(n))
-        return whole;
-    const int32_t *size = t->p.value[whole].size;
-    PteShape shape = pte_image_shape(size[0], size[1], size[2], size[3]);
-    return pte_view(t, before_table(t, n), &shape);
+    int8_t order[MAX_RANK];
+    order_channels_last(y->type.rank, order);
+    return as_image(t, pte_result(t, n, order), &y->type);
 }
 
-void pte_finish(Pte *t, const Node *n, int tensor) {
-    const Node *table = fused_table(n);
-    int8_t entry[TABLE_ENTRIES];
-    if (!table)
-        return;
-    if (table_fill(t->c, table, n->out[0]->grid, node_result(n)->grid, entry) != 256)
-        fatal(t->c, DIAG_MODEL, &table->loc, "a table of more than the dialect's 256 entries");
-    PteShape shape = pte_shape(node_result(n));
-    pte_lookup(t, pte_view(t, tensor, &shape), entry, pte_value(t, node_result(n)));
+void pte_finish_image(Pte *t, const Node *n, int image) {
+    int8_t order[MAX_RANK];
+    order_channels_last(node_result(n)->type.rank, order);
+    pte_finish(t, n, order, image);
 }
 
 /* ---- memory -------------------------------------------------------------------------------- */
@@ -315,7 +448,7 @@ static void plan_storage(Pte *t) {
         t->storage[i].offset = slot_of[i] >= 0 ? p.slot[slot_of[i]].offset : 0;
     for (int i = 0; i < t->p.value_count; i++)
         if (t->storage_of[i] >= 0)
-            t->p.value[i].offset = t->storage[t->storage_of[i]].offset;
+            t->p.value[i].offset += t->storage[t->storage_of[i]].offset;
     t->p.planned = align_up(p.bytes, PTE_ALIGN);
 }
 

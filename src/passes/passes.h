@@ -29,12 +29,13 @@ typedef struct {
 
 /* What an output can express, and so what quantization may use (design section 2). */
 typedef struct {
-    const char *name; /* --emit, unless the target asks for it */
-    bool fine_tables; /* 10 bits before a table in a store */
-    bool small_wide;  /* small values get 16 bits unasked */
-    bool same_pools;  /* average pools keep the grid of what they read */
-    bool float_io;    /* inputs and outputs are floats unless --io says otherwise */
-    bool of_npu;      /* of C with parts for an NPU */
+    const char *name;   /* --emit, unless the target asks for it */
+    bool fine_tables;   /* 10 bits before a table in a store */
+    bool small_wide;    /* small values get 16 bits unasked */
+    bool same_pools;    /* average pools keep the grid of what they read */
+    bool plain_softmax; /* 256 steps from 0 to 1, of long rows too */
+    bool float_io;      /* inputs and outputs are floats unless --io says otherwise */
+    bool of_npu;        /* of C with parts for an NPU */
 } Profile;
 
 /* The first: all that Corten's own C has. Rows of_npu come last. */

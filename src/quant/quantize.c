@@ -145,8 +145,11 @@ static void apply_rules(Sets *s, Node *n) {
         if (!set_varies(s, n->out[k]))
             continue;
         QKind kind = rule_of_output(n, k);
-        if (profile_of(s->o)->same_pools && node_is(n, "corten::avg_pool2d"))
+        if (profile_of(s->o)->same_pools &&
+            (node_is(n, "corten::avg_pool2d") || node_is(n, "corten::adaptive_pool2d")))
             kind = Q_SAME;
+        if (profile_of(s->o)->plain_softmax && node_is(n, "corten::softmax_scaled"))
+            kind = Q_FIXED;
         if (n->fused && !node_is(n, "corten::table")) {
             kind = Q_SAME; /* a clamp in a store works on the grid it writes ... */
             forget_clamped(s, node_operand(n, 0));

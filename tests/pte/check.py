@@ -7,7 +7,8 @@ input_1.npy ... of one sample, or the stem of an archive with an .npz for both b
 reads the file; scratch must be what CMSIS-NN asks for; the instruction list is then run with the
 dialect's Python kernels in the planned memory itself, so that a plan that lets two values meet shows.
 No number may differ from the simulator; of a case that is given as CASE=STEPS, by at most so many
-steps of the output; CASE=STEPS,BYTES also limits the planned memory.
+steps of the output; CASE=STEPS,BYTES also limits the planned memory, and CASE=STEPS,BYTES,CPU is
+compiled for that CPU alone.
 """
 
 import json
@@ -68,13 +69,29 @@ class Program:
             flat = torch.frombuffer(data, dtype=dtype) if size else torch.empty(0, dtype=dtype)
         else:
             start = place.memory_offset_low
-            assert place.memory_id == 1 and start % 16 == 0 and start + size <= self.planned
+            assert place.memory_id == 1 and start % dtype.itemsize == 0 and start + size <= self.planned
             flat = self.memory[start : start + size].view(dtype)
         strides, step = [0] * len(v.sizes), 1
         for d in reversed(v.dim_order):
             strides[d] = step
             step *= v.sizes[d]
         return flat.as_strided(v.sizes, strides)
+
+    def scale_of(self, output: int) -> np.ndarray:
+        """Of each number of an output, by what dequantizes into its memory."""
+        y = torch.ones_like(self.values[output])
+        place = self.plan.values[output].val.allocation_info
+        start, scales = place.memory_offset_low, y.flatten().clone()
+        order = list(self.plan.values[output].val.dim_order)
+        for instruction in self.plan.chains[0].instructions:
+            call = instruction.instr_args
+            if self.plan.operators[call.op_index].name != "cortex_m::dequantize_per_tensor":
+                continue
+            at = self.plan.values[call.args[-1]].val.allocation_info.memory_offset_low - start
+            if 0 <= at < 4 * y.numel():
+                scales[at // 4 : at // 4 + self.values[call.args[-1]].numel()] = self.values[call.args[1]]
+        lying = scales.numpy().reshape([y.shape[d] for d in order])
+        return lying.transpose(np.argsort(order)) if order else lying
 
     def run(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
         self.memory.random_(0, 256)
@@ -125,6 +142,21 @@ def bundle_faults(out: Path, p: Program, steps: float) -> list[str]:
     return faults
 
 
+def transposed_scratch_faults(a: list, backend: object, target: str) -> list[str]:
+    n, c, h, w = a[0].shape
+    common = dict(
+        input_nhwc=[n, h, w, c], filter_nhwc=list(a[1].shape), stride_hw=a[3], padding_hw=a[4],
+        padding_offsets_hw=a[5], dilation_hw=a[6], input_offset=a[7], output_offset=a[8],
+        activation_min=a[11], activation_max=a[12])
+    kind = cmsis_nn.DataType.A8W8
+    out = [a[-1].shape[i] for i in (0, 2, 3, 1)]
+    wanted = (cmsis_nn.transpose_conv_buffer_size(backend, kind, output_nhwc=out, **common),
+              cmsis_nn.transpose_conv_reverse_conv_buffer_size(backend, kind, **common))
+    found = (a[-3].numel(), a[-2].numel())
+    return [] if found == wanted else [
+        f"quantized_transpose_conv2d on {target}: scratch {found}, CMSIS-NN asks for {wanted}"]
+
+
 def scratch_faults(p: Program, target: str) -> list[str]:
     """Scratch that is not what CMSIS-NN's own functions ask for."""
     backend, kind = getattr(cmsis_nn.Backend, TARGETS[target]), cmsis_nn.DataType.A8W8
@@ -132,9 +164,11 @@ def scratch_faults(p: Program, target: str) -> list[str]:
     for instruction in p.plan.chains[0].instructions:
         call = instruction.instr_args
         name = p.plan.operators[call.op_index].name
+        a = [p.values[i] for i in call.args[:-1]]
+        if name == "cortex_m::quantized_transpose_conv2d":
+            faults += transposed_scratch_faults(a, backend, target)
         if name not in ("cortex_m::quantized_conv2d", "cortex_m::quantized_depthwise_conv2d"):
             continue
-        a = [p.values[i] for i in call.args[:-1]]
         deep = "depthwise" in name
         n, c, h, w = a[0].shape
         out = [a[-1].shape[i] for i in (0, 2, 3, 1)]
@@ -173,7 +207,7 @@ def files_of(case: Path, work: Path) -> tuple[Path, Path, Path]:
 
 def check_target(corten: str, target: str, count: int, case: str, work: Path) -> list[str]:
     path, _, limits = case.partition("=")
-    steps, _, most = limits.partition(",")
+    steps, most, _ = (limits + ",,").split(",", 2)
     archive, calibration, test = files_of(Path(path), work)
     out = work / target
     run(corten, "compile", archive, "-c", calibration, "-t", target, "--emit", "pte", "--bundle", "-o", out, "-q")
@@ -185,17 +219,16 @@ def check_target(corten: str, target: str, count: int, case: str, work: Path) ->
     run(corten, "run", out, "-i", work / "x.npz", "-o", work / "y.npz", "-q")
     wanted = list(np.load(work / "y.npz").values())
     worst, differing, total = 0.0, 0, 0
-    scales = [p.values[i.instr_args.args[1]] for i in p.plan.chains[0].instructions
-              if p.plan.operators[i.instr_args.op_index].name == "cortex_m::dequantize_per_tensor"]
+    scales = [p.scale_of(i) for i in p.plan.outputs]
     for s in range(len(arrays[0])):
         for k, y in enumerate(p.run([a[s] for a in arrays])):
-            d = np.abs(y.ravel() - wanted[k][s].ravel()) / scales[k]
+            d = np.abs(y.ravel() - wanted[k][s].ravel()) / scales[k].ravel()
             worst = max(worst, float(d.max()))
             differing += int((d > 1e-3).sum())
             total += d.size
     print(f"{Path(path).name} for {target}: {differing} of {total} numbers differ, by at most {worst:.2f} "
           f"steps; {p.planned:,} bytes planned, file {file.stat().st_size:,}", flush=True)
-    faults = scratch_faults(p, target) + bundle_faults(out, p, (int(steps or 0) + 1e-3) * max(scales))
+    faults = scratch_faults(p, target) + bundle_faults(out, p, (int(steps or 0) + 1e-3) * max(x.max() for x in scales))
     if worst > int(steps or 0) + 1e-3:
         faults.append(f"{path} on {target} differs by {worst} steps")
     if most and p.planned > int(most):
@@ -207,7 +240,8 @@ def main() -> None:
     corten, count, *cases = sys.argv[1:]
     faults = []
     for case in cases:
-        for target in TARGETS:
+        only = case.partition("=")[2].split(",")[2:]
+        for target in only or TARGETS:
             with tempfile.TemporaryDirectory() as work:
                 faults += check_target(corten, target, int(count), case, Path(work))
     print("\n".join(faults))

@@ -16,14 +16,24 @@ check() {
     "$venv/bin/python" -W ignore "$source/tests/pte/check.py" "$corten" "$@"
 }
 cases=$source/examples/digits_silu=0,6512
-for name in add_of_unlike_scales conv_norm_relu_inplace linear_of_tiny_inputs residual_relu_inplace wide_conv1d; do
+for name in adaptive_avg_pool add_of_unlike_scales avg_pool_ceil_counting_pads avg_pool_ceil_not_counting_pads=1 avg_pool_divisor \
+    boxes_and_scores cat_of_free_and_fixed conv_norm_relu_inplace grouped_conv_without_bias linear_computed_weight \
+    linear_of_tiny_inputs pad_same_asymmetric pad_with_one permutations residual_relu_inplace squeeze_excite stack upsample_2 \
+    wide_conv1d; do
     cases="$cases $source/tests/pains/$name"
 done
-check 4 $cases
+for name in adaptive_max_pool average_over_padding differences flipped_and_gathered groups_of_channels matmul_broadcast \
+    permuted_six_dims prelu_of_slopes_below_zero quotients=1 softmax_of_channels=1 softmax_of_long_rows=1 strided_slices \
+    transposed_convs; do
+    cases="$cases $source/tests/tosa/cases/$name"
+done
+check 2 $cases
 shared=$source/../shared/models
 [ -d "$shared" ] || exit 0
 peer=$source/../shared/peer
 check 1 "$peer/batch_matmul/bmm_large_batch" "$peer/max_pool2d/maxpool_3x3_s2_pad1" "$peer/conv/conv1d" \
     "$peer/conv/depthwise_conv2d" "$peer/linear/linear_rank4"
+check 1 "$shared/mtcnn_pnet=1,499728" "$shared/mobilenet_v2=1,1509744,cortex-m55" \
+    "$shared/yolo11n_320=1,1619200,cortex-m55"
 check 2 "$shared/ds_cnn=1,20464" "$shared/resnet8=1,50768" "$shared/mobilenet_v1_025=1,138240" \
     "$shared/deep_autoencoder=0,3200"

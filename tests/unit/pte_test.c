@@ -73,6 +73,21 @@ static void nodes_without_a_form_are_named(void **state) {
     assert_false(file_exists(out));
 }
 
+static void bytes_without_sign_are_refused(void **state) {
+    (void)state;
+    const char *data = "pains/wide_conv1d.npz";
+    CortenOptions o = {.model = "pains/wide_conv1d.pt2",
+                       .calibrate = &data,
+                       .calibrate_count = 1,
+                       .target = "cortex-m55",
+                       .emit = "pte",
+                       .io = "uint8",
+                       .out = flow_path("bytes")};
+    Said said = flow_run(corten_compile, o);
+    assert_code(said, 2);
+    assert_says(said.messages, "--io uint8: ExecuTorch's Cortex-M dialect has float and int8");
+}
+
 static void bundles_are_of_programs_and_need_samples(void **state) {
     (void)state;
     CortenOptions o = {.model = "pains/wide_conv1d.pt2",
@@ -106,6 +121,7 @@ int main(void) {
         cmocka_unit_test(the_same_bytes_every_time),
         cmocka_unit_test(inputs_and_outputs_are_floats_unless_asked_for),
         cmocka_unit_test(nodes_without_a_form_are_named),
+        cmocka_unit_test(bytes_without_sign_are_refused),
         cmocka_unit_test(bundles_are_of_programs_and_need_samples),
         cmocka_unit_test(state_is_refused),
     };
