@@ -38,7 +38,7 @@
   };
 
   const tablesSortAndFilter = () => {
-    for (const id of ['memory', 'calls', 'nodes', 'precision', 'sensitivity'].filter(id => one('#' + id + ' table'))) {
+    for (const id of ['memory', 'npu', 'calls', 'nodes', 'precision', 'sensitivity'].filter(id => one('#' + id + ' table'))) {
       const table = one('#' + id + ' table'), heads = all('th', table);
       heads.forEach((head, k) => {
         one('button', head).click();

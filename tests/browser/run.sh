@@ -88,6 +88,16 @@ for model in flow/boundary float/two_kinds pains/lstm_stream; do
     check "$work/$model/report.html" 1280
 done
 
+vela=${CORTEN_VENV:-$source/.venv}/bin/vela
+if [ -x "$vela" ]; then # nodes on the NPU, and others that stay on the CPU
+    case=$source/tests/tosa/cases/lstm_between
+    "$corten" compile "$case.pt2" -c "$case.npz" -t ethos-u55-128 --vela "$vela" -o "$work/npu" -q
+    browse "$work/npu/report.html" 1280
+    expect 'What Vela says of the parts that run on the ethos-u55-128'
+    expect 'lstm_between_npu1'
+    check "$work/npu/report.html" 1280
+fi
+
 hostile=$source/tests/browser/hostile
 "$corten" compile "$hostile.pt2" -c "$hostile.npz" -t cortex-m4 -o "$work/hostile" -q
 if grep -q '<img' "$work/hostile/report.html"; then

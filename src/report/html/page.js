@@ -261,6 +261,40 @@ function sensitivitySection() {
   ], 'nodes'));
 }
 
+/* ---- NPU ---------------------------------------------------------------------------------------- */
+
+/* A figure of Vela's summary by the name that it has there. */
+const velaColumn = (title, name, scale) => ({title, of: p => p.vela[name] === undefined ? null : Math.round(scale * p.vela[name]),
+                                             num: true, text: v => v === null ? '–' : v.toLocaleString('en')});
+
+function npuSection() {
+  const npu = report.npu, count = v => v.toLocaleString('en'), nodeNamed = name => nodes.find(n => n.name === name);
+  const stays = npu.on_cpu.length ? sortable(npu.on_cpu, [
+    {title: 'node', of: s => s.node, text: v => nodeNamed(v) ? nodeLink(nodeNamed(v), v) : v},
+    {title: 'operator', of: s => s.op, text: v => el('code', null, v)},
+    {title: 'line', of: s => s.source, long: true},
+    {title: 'why', of: s => s.reason, long: true},
+  ], 'nodes on the CPU') : null;
+  return section('npu', 'NPU', 'What Vela says of the parts that run on the ' + npu.name + '. ' +
+    (stays ? 'The rest stays on the ' + npu.cpu + '.' : 'No node stays on the ' + npu.cpu + '.'),
+    el('div', {class: 'tiles'},
+      tile('NPU', count(npu.cycles) + ' cycles', npu.programs.length + (npu.programs.length > 1 ? ' parts' : ' part'), npu.name),
+      tile('SRAM', bytesText(npu.sram_bytes), npu.memory_mode), tile('DRAM', bytesText(npu.dram_bytes), npu.system_config),
+      tile('Flash', bytesText(npu.flash_bytes), 'weights and commands')),
+    el('div', {style: 'margin-top: 12px'}, sortable(npu.programs, [
+      {title: 'part', of: p => p.name},
+      {title: 'nodes', of: p => p.nodes.length, num: true},
+      velaColumn('cycles', 'cycles_total', 1), velaColumn('on the NPU', 'cycles_npu', 1),
+      velaColumn('SRAM', 'sram_memory_used', 1024), velaColumn('DRAM', 'dram_memory_used', 1024),
+      velaColumn('flash', 'off_chip_flash_memory_used', 1024),
+      {title: 'commands', of: p => p.command_bytes, num: true, text: bytesColumn},
+      {title: 'weights', of: p => p.weight_bytes, num: true, text: bytesColumn},
+      {title: 'scratch', of: p => p.scratch_bytes + p.fast_scratch_bytes, num: true, text: bytesColumn},
+      {title: 'from', of: p => p.inputs.map(i => i.name).join(', '), long: true},
+      {title: 'to', of: p => p.outputs.map(o => o.name).join(', '), long: true},
+    ], 'parts')), stays ? el('div', {style: 'margin-top: 12px'}, stays) : null);
+}
+
 /* ---- accuracy and origin ----------------------------------------------------------------------- */
 
 function accuracySection() {
@@ -312,6 +346,7 @@ function build() {
     ['glance', 'At a glance', glance()],
     ['run', 'The run', section('run', 'The run, call by call', withUse('From the first kernel call to the last.', 'A click shows the node.'),
       el('div', {class: 'card'}, chart(lanes)), where())],
+    ...report.npu ? [['npu', 'NPU', npuSection()]] : [],
     ['network', 'Network', section('network', 'The network',
       withUse('A box is what runs as one; its lines are the nodes of your model that went into it.',
               'Drag to move, ctrl and wheel (or a click first) to zoom.'),
