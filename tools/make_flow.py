@@ -222,6 +222,7 @@ def in_place():
     yield "by_rows", nn.Conv2d(16, 16, 3, padding=1, groups=16), (1, 16, 24, 9)
     yield "skip", Skip(), (1, 8, 12, 12)
     yield "views", Views(), (1, 2, 32)
+    yield "tokens", nn.Sequential(nn.Linear(32, 128), nn.GELU(), nn.Linear(128, 32)), (1, 32, 32)
 
 
 def write(name, module, samples, strict):

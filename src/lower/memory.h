@@ -111,7 +111,7 @@ typedef struct {
                                             after the item */
 } StripItem;
 
-typedef enum { ROWS_WINDOW, ROWS_FLAT, ROWS_DIMS, ROWS_COUNT } RowKind;
+typedef enum { ROWS_WINDOW, ROWS_FLAT, ROWS_DIMS, ROWS_COUNT, ROWS_LINES } RowKind;
 
 /* How a call makes rows. Rows of operand 0 are its window's; other operands go row by row. */
 typedef struct {
@@ -122,6 +122,7 @@ typedef struct {
     const CallRef *operand[2], *output;
     int64_t operand_row[2]; /* bytes from row to row */
     int dim;                /* index of the rows in `dim` */
+    int least;              /* rows that the kernel must be given at once */
     int pixels, block;      /* ROWS_FLAT: of a row; that the kernel takes at once */
 } Rows;
 
@@ -152,6 +153,8 @@ typedef struct Strip {
 bool strip_begin(const Graph *g, Call *first, int count, Strip *chain);
 /* The other way round: rows, their pixels and bytes then count from the last one on. */
 void strip_turn(Strip *chain);
+/* Has each step as many rows of each call as its kernel must be given? */
+bool strip_has_rows(const Strip *chain);
 /* Fills in the rings' bytes, and the items. */
 void strip_measure(Strip *chain);
 void strip_make_items(Strip *chain);

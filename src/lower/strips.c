@@ -3,8 +3,8 @@
  * reader needs again, moved to its front.
  *
  * A call takes part if it makes output rows from a window of input rows in order: convolutions and
- * pools, and elementwise kernels. It runs unchanged on patched arguments: fewer rows, no padding
- * above but for the topmost, references that point to the rows.
+ * pools, rows of linear layers, and elementwise kernels. It runs unchanged on patched arguments:
+ * fewer rows, no padding above but for the topmost, references that point to the rows.
  *
  * An output that takes over its input's memory lies a few rows below it. Where the next strip does
  * so as well it goes from the bottom up, with its output as far above: the way back costs nothing.
@@ -27,6 +27,7 @@ static const struct {
     {CTN_KERNEL_mul_s8, ROWS_DIMS, {"a", "b"}, {"a_stride", "b_stride"}},
     {CTN_KERNEL_prelu_s8, ROWS_DIMS, {"input"}, {"in_stride"}},
     {CTN_KERNEL_table_s8, ROWS_COUNT, {"input"}, {NULL}},
+    {CTN_KERNEL_linear_s8, ROWS_LINES, {"input"}, {NULL}},
 };
 
 static int window_int(const Call *call, const char *name) {
@@ -90,6 +91,17 @@ static bool rows_count(const Call *call, int rows, Rows *r) {
     return rows > 0 && count % rows == 0 && *call_ints(call, "entry_size") == 1;
 }
 
+/* Weights of few rows are packed another way: no step may have fewer than LINES_LEAST. */
+static bool rows_lines(const Call *call, Rows *r) {
+    enum { LINES_LEAST = 4 };
+    r->in_h = r->out_h = window_int(call, "rows");
+    r->window = r->stride = 1;
+    r->least = LINES_LEAST;
+    r->operand_row[0] = window_int(call, "depth");
+    r->out_row = window_int(call, "columns");
+    return r->out_h >= LINES_LEAST;
+}
+
 /* Kernels may count on buffers that begin on a word: so must each row. */
 static bool rows_aligned(const Rows *r) {
     bool aligned = r->out_row % 4 == 0;
@@ -116,9 +128,10 @@ static bool rows_of(const Call *call, int rows, Rows *r) {
             return false;
         r->operand_count++;
     }
-    bool fits = r->kind == ROWS_WINDOW ? rows_window(call, r)
-                : r->kind == ROWS_DIMS ? rows_dims(call, k, r)
-                                       : rows_count(call, rows, r);
+    bool fits = r->kind == ROWS_WINDOW  ? rows_window(call, r)
+                : r->kind == ROWS_DIMS  ? rows_dims(call, k, r)
+                : r->kind == ROWS_LINES ? rows_lines(call, r)
+                                        : rows_count(call, rows, r);
     if (fits && r->kind == ROWS_WINDOW)
         rows_flat(call, rows, r);
     return fits && r->output && r->out_h >= 2 && rows_aligned(r);
@@ -265,6 +278,19 @@ static int step_count(const Strip *c) {
     return (c->row[c->call_count - 1].out_h + c->rows - 1) / c->rows;
 }
 
+bool strip_has_rows(const Strip *chain) {
+    Step s = {{0}, {0}};
+    for (int t = 0; t < step_count(chain); t++) {
+        step_next(chain, &s);
+        for (int k = 0; k < chain->call_count; k++) {
+            int rows = s.end[k] - s.made[k];
+            if (rows > 0 && rows < chain->row[k].least)
+                return false;
+        }
+    }
+    return true;
+}
+
 void strip_measure(Strip *chain) {
     int links = chain->call_count - 1;
     memset(chain->ring, 0, sizeof chain->ring);
@@ -313,6 +339,8 @@ void strip_make_items(Strip *c) {
             patch_field(item, "in_w");
         } else if (r->kind == ROWS_DIMS) {
             patch(item, kernel_field(item->call->kernel, "dim")->offset + 4 * r->dim);
+        } else if (r->kind == ROWS_LINES) {
+            patch_field(item, "rows");
         } else {
             patch_field(item, "count");
         }

@@ -66,8 +66,10 @@ static const int heights[] = {256, 64, 16, 8, 4, 2, 1}; /* of a step, in rows of
 /* A row at a time costs kernels that work on pairs of pixels or keep lines a fifth and more: only
  * who asks for memory by --ram gets it. */
 static bool worth_cutting(const Plan *p, const Strip *chain, int height) {
+    Strip strip = *chain;
+    strip.rows = height;
     return 2 * height <= chain->row[chain->call_count - 1].out_h &&
-           (height > 1 || p->options->ram_limit > 0);
+           (height > 1 || p->options->ram_limit > 0) && strip_has_rows(&strip);
 }
 
 /* Of all chains around the peak of `shortest` calls or more: the one under which the least lives at

@@ -30,7 +30,7 @@ ALIGN = 16
 # Kernels that are through with an element before they write over it.
 ELEMENTWISE = re.compile("(add|mul|table|prelu|softmax|program)_")
 TAPS_ROWS = 4 # output rows of which a turned depthwise kernel reads a channel before it writes it
-PATCHED = {"out_h", "in_h", "pad_top", "out_w", "in_w", "dim", "count"} # what steps of strips change
+PATCHED = {"out_h", "in_h", "pad_top", "out_w", "in_w", "dim", "count", "rows"} # what steps of strips change
 
 
 # ---- the trace ------------------------------------------------------------------------------------
@@ -144,6 +144,8 @@ def extent(fields, side):
         return math.prod(int(d) for d in fields["dim"].split(",") if d)
     if "count" in fields:
         return value["count"]
+    if "rows" in fields:
+        return value["rows"] * value["depth" if side == "in" else "columns"]
     channels = value[f"{side}_c"] if f"{side}_c" in value else value["channels"]
     return value[f"{side}_h"] * value[f"{side}_w"] * channels
 

@@ -54,6 +54,13 @@ static void strips_give_the_bytes_of_whole_images(void **state) {
         assert_says(strips_of("narrow", cpus[i]), "static void strip");
 }
 
+/* Rows of linear layers, also where the level has a kernel of its own for them. */
+static void products_of_rows_run_in_strips(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cpus); i++)
+        assert_says(strips_of("in_place/tokens", cpus[i]), "static void strip");
+}
+
 static int taken_over(const char *out) {
     json_t *list = json_object_get(json_object_get(flow_report(out), "memory"), "buffers");
     size_t i;
@@ -126,6 +133,7 @@ int main(void) {
     flow_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strips_give_the_bytes_of_whole_images),
+        cmocka_unit_test(products_of_rows_run_in_strips),
         cmocka_unit_test(a_call_alone_writes_over_its_input),
         cmocka_unit_test(every_second_strip_in_one_memory_goes_upward),
         cmocka_unit_test(a_residual_add_writes_over_an_operand),
