@@ -39,9 +39,15 @@ static void add_placed(Costs *k, const Placed *p) {
     add_call(k, (BoardCall){p->call, p->arena, p->weights, p->arena_bytes, p->weights_bytes});
 }
 
-/* Once with the level's best variant, and with its small ones. */
+/* Once with the level's best variant, behind a convolution the same with a sum in its store, and
+ * with its small ones. */
 static void add_layer(Costs *k, const Layer *layer, const char *isa) {
     add_placed(k, layer_place(k->c, layer, isa));
+    if (layer->kernel == CTN_KERNEL_conv2d_s8 && layer->n > 0) {
+        Layer sum = *layer;
+        sum.kernel = CTN_KERNEL_conv2d_add_s8;
+        add_placed(k, layer_place(k->c, &sum, isa));
+    }
     for (int v = 0; v < variant_table_count; v++) {
         const Variant *small = &variant_table[v];
         if (!small->small || isa_rank(small->isa) != isa_rank(isa))
@@ -56,6 +62,8 @@ static void add_layer(Costs *k, const Layer *layer, const char *isa) {
 static void add_layers(Costs *k, const char *isa) {
     for (int i = 0; i < layer_count; i++) {
         Layer part = layer_table[i];
+        if (residual_producer(part.kernel) >= 0)
+            continue; /* stands behind its producer */
         add_layer(k, &layer_table[i], isa);
         if (part.kh < 1 || part.h <= part.kh + 2 * part.stride)
             continue;
@@ -103,7 +111,7 @@ static void add_shapes(Costs *k, const char *isa) {
 static void add_cases(Costs *k) {
     for (int v = 0; v < variant_table_count; v++) {
         const Variant *variant = &variant_table[v];
-        if (!variant_runs_on(variant, k->cpu->isa))
+        if (!variant_runs_on(variant, k->cpu->isa) || residual_producer(variant->kernel) >= 0)
             continue;
         for (int i = 0; i < case_count(variant->kernel); i++) {
             const KernelCase *p = case_make(k->c, variant, i);
@@ -127,6 +135,9 @@ static void count_calls(Costs *k) {
         Sample *s = &k->sample[i];
         s->variant = k->call[i].call->variant;
         s->count = r.instructions[i] > 1 ? r.instructions[i] : 1;
+        bool sums = residual_producer(s->variant->kernel) >= 0;
+        if (sums) /* what it takes more than the call before */
+            s->count = fmax(1, s->count - r.instructions[i - 1]);
         call_terms(k->call[i].call, s->term);
         s->is_layer = i < k->layers;
         s->weight = (s->is_layer ? LAYER_WEIGHT : 1) / (s->count * s->count);

@@ -2,6 +2,7 @@
  * those that only networks have. Zero points are -128, so the input offset is 128 and clamps are
  * -128..127, as there. */
 #include "bench.h"
+#include "fix.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,6 +10,9 @@
 
 #define CONV(name, h, w, c, n, kh, kw, stride, pad)                                                \
     { name, CTN_KERNEL_conv2d_s8, h, w, c, n, kh, kw, stride, pad }
+/* With an addition in its store. */
+#define CONV_ADD(name, h, w, c, n, kh, kw, stride, pad)                                            \
+    { name "+add", CTN_KERNEL_conv2d_add_s8, h, w, c, n, kh, kw, stride, pad }
 #define DEPTHWISE(name, h, w, c, kh, kw, stride, pad)                                              \
     { name, CTN_KERNEL_depthwise_conv2d_s8, h, w, c, c, kh, kw, stride, pad }
 #define LINEAR(name, depth, columns)                                                               \
@@ -91,6 +95,10 @@ const Layer layer_table[] = {
     CONV("conv1x1_s2_32x32x16_32", 32, 32, 16, 32, 1, 1, 2, 0),
     CONV("conv3x3_s2_16x16x32_64", 16, 16, 32, 64, 3, 3, 2, 0),
     CONV("conv1x1_s2_16x16x32_64", 16, 16, 32, 64, 1, 1, 2, 0),
+    CONV_ADD("conv3x3_s1_32x32x16_16", 32, 32, 16, 16, 3, 3, 1, 1),
+    CONV_ADD("conv1x1_s2_32x32x16_32", 32, 32, 16, 32, 1, 1, 2, 0),
+    CONV_ADD("conv1x1_s2_16x16x32_64", 16, 16, 32, 64, 1, 1, 2, 0),
+    CONV_ADD("conv1x1_25x5x64_64", 25, 5, 64, 64, 1, 1, 1, 0),
     CONV("conv3x3_s2_96x96x3_8", 96, 96, 3, 8, 3, 3, 2, 0),
     CONV("conv1x1_48x48x8_16", 48, 48, 8, 16, 1, 1, 1, 0),
     CONV("conv1x1_24x24x16_32", 24, 24, 16, 32, 1, 1, 1, 0),
@@ -150,16 +158,14 @@ const Network network_table[] = {
       {"softmax_1x12", 1}}},
     {"ic_resnet8",
      {{"conv3x3_s1_32x32x3_16", 1},
-      {"conv3x3_s1_32x32x16_16", 2},
-      {"add_16384", 1},
+      {"conv3x3_s1_32x32x16_16", 1},
+      {"conv3x3_s1_32x32x16_16+add", 1},
       {"conv3x3_s2_32x32x16_32", 1},
       {"conv3x3_s1_16x16x32_32", 1},
-      {"conv1x1_s2_32x32x16_32", 1},
-      {"add_8192", 1},
+      {"conv1x1_s2_32x32x16_32+add", 1},
       {"conv3x3_s2_16x16x32_64", 1},
       {"conv3x3_s1_8x8x64_64", 1},
-      {"conv1x1_s2_16x16x32_64", 1},
-      {"add_4096", 1},
+      {"conv1x1_s2_16x16x32_64+add", 1},
       {"avgpool8x8_8x8x64", 1},
       {"fc_64_10", 1},
       {"softmax_1x12", 1}}},
@@ -306,6 +312,24 @@ static void conv2d_s8(Maker *m) {
     output(m, &a->output, (int64_t)a->out_h * a->out_w * a->out_c);
 }
 
+/* The scales of an addition, in a common unit; the result's is of the sum. */
+static const double scale_a = 0.021, scale_b = 0.034, scale_sum = 0.045;
+
+static void conv2d_add_s8(Maker *m) {
+    CtnConv2dAddS8Args *a = m->call->args;
+    int32_t multiplier, shift, addend[256];
+    conv2d_s8(m);
+    multiplier_from(scale_a / (2 * scale_b), &multiplier, &shift);
+    multiplier_from(2 * scale_b / (ldexp(1, 20) * scale_sum), &a->sum_multiplier, &a->sum_shift);
+    a->factor = 1 << 19;
+    a->sum_zero_point = a->sum_clamp_min = -128;
+    a->sum_clamp_max = 127;
+    for (int i = 0; i < 256; i++)
+        addend[i] = ctn_add_operand(i - 128, -128, 20, multiplier, shift) + 128 * a->factor;
+    call_const(m->call, &a->addends, "addends", DT_I32, addend, sizeof addend, 4);
+    input(m, &a->skip, (int64_t)a->out_h * a->out_w * a->out_c);
+}
+
 /* Both sides int16; n < 0: depthwise. */
 static void conv2d_s16(Maker *m) {
     CtnConv2dS16Args *a = m->call->args;
@@ -394,11 +418,11 @@ static void matmul_s8(Maker *m) {
 static void add_s8(Maker *m) {
     CtnAddS8Args *a = m->call->args;
     FLAT_OPERANDS(a, m->layer->c);
-    const double scale_a = 0.021, scale_b = 0.034, scale_out = 0.045, twice = 2 * scale_b;
+    const double twice = 2 * scale_b;
     a->left_shift = 20;
     multiplier_from(scale_a / twice, &a->a_multiplier, &a->a_shift);
     multiplier_from(scale_b / twice, &a->b_multiplier, &a->b_shift);
-    multiplier_from(twice / (ldexp(1, 20) * scale_out), &a->output_multiplier, &a->output_shift);
+    multiplier_from(twice / (ldexp(1, 20) * scale_sum), &a->output_multiplier, &a->output_shift);
     input(m, &a->a, m->layer->c);
     input(m, &a->b, m->layer->c);
     output(m, &a->output, m->layer->c);
@@ -600,6 +624,7 @@ static void make(Maker *m) {
         name(m);                                                                                   \
         break
         MAKE(conv2d_s8);
+        MAKE(conv2d_add_s8);
         MAKE(conv_transpose2d_s8);
         MAKE(depthwise_conv2d_s8);
         MAKE(linear_s8);

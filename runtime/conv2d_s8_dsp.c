@@ -19,8 +19,9 @@ typedef struct {
     const int8_t *image; /* its first channel of the group */
     uint32_t *rows;
     int8_t *bytes, *padded;
-    int32_t run_steps; /* of a run in the rows */
-    int shares;        /* neighbours' runs overlap by whole steps */
+    int32_t run_steps;     /* of a run in the rows */
+    int shares;            /* neighbours' runs overlap by whole steps */
+    CtnResidual *residual; /* or NULL */
 } Gather;
 
 /* Neighbouring pixels of the output: in the image, their first tap. */
@@ -167,18 +168,21 @@ static void gather(const Gather *g, int32_t pixel, int32_t count) {
  * same results again; an image of one or two pixels goes one by one. */
 static void convolve(const Gather *g, CtnDotDsp *dot, const uint8_t *weights, int8_t *output) {
     const CtnConv2dS8Args *a = g->a;
+    CtnResidual *r = g->residual;
     int32_t columns = a->out_c / a->groups, pixels = a->batches * a->out_h * a->out_w;
     int32_t block = pixels < CTN_DOT_ROWS ? 1 : CTN_DOT_ROWS;
     dot->output_stride = block == 1 ? 0 : a->out_c;
     for (int32_t pixel = 0; pixel < pixels; pixel += block) {
         int32_t first = pixel > pixels - block ? pixels - block : pixel;
         gather(g, first, block);
-        g->kind->block(dot, weights, columns, output + first * a->out_c);
+        g->kind->block(dot, weights, columns, r ? r->block : output + first * a->out_c);
+        if (r)
+            r->add(r, r->block + (pixel - first) * columns, (first + block - pixel) * columns);
     }
 }
 
-void ctn_conv2d_rows_dsp(const CtnConv2dS8Args *a, const CtnFrame *frame,
-                         const CtnDotKindDsp *kind) {
+void ctn_conv2d_rows_dsp(const CtnConv2dS8Args *a, const CtnFrame *frame, const CtnDotKindDsp *kind,
+                         CtnResidual *residual) {
     int32_t columns = a->out_c / a->groups;
     CtnConvCut cut = ctn_conv_cut(a);
     int32_t run_steps = ctn_dot_steps(cut.run), steps = run_steps * cut.runs;
@@ -191,7 +195,8 @@ void ctn_conv2d_rows_dsp(const CtnConv2dS8Args *a, const CtnFrame *frame,
                 .bytes = (int8_t *)(rows + steps * CTN_DOT_STEP_WORDS),
                 .padded = (int8_t *)(rows + steps * CTN_DOT_STEP_WORDS) + cut.joined_bytes,
                 .run_steps = run_steps,
-                .shares = a->kernel_w > 1 && a->stride_w == 1 && (a->in_c & 3) == 0};
+                .shares = a->kernel_w > 1 && a->stride_w == 1 && (a->in_c & 3) == 0,
+                .residual = residual};
     CtnDotDsp dot =
         ctn_dot_begin(rows, steps, a->output_zero_point, a->clamp_max, ctn_at(frame, a->table));
     const uint8_t *weights = ctn_at(frame, a->weights);
@@ -205,6 +210,6 @@ void ctn_conv2d_rows_dsp(const CtnConv2dS8Args *a, const CtnFrame *frame,
 }
 
 void ctn_conv2d_s8_dsp(const CtnConv2dS8Args *a, const CtnFrame *frame) {
-    ctn_conv2d_rows_dsp(a, frame, &ctn_dot_s8_dsp);
+    ctn_conv2d_rows_dsp(a, frame, &ctn_dot_s8_dsp, 0);
 }
 #endif

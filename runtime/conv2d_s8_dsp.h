@@ -4,8 +4,10 @@
 
 #include "ctn.h"
 #include "dot_dsp.h"
+#include "residual_s8.h"
 
-void ctn_conv2d_rows_dsp(const CtnConv2dS8Args *a, const CtnFrame *frame,
-                         const CtnDotKindDsp *kind);
+/* residual: a sum in its store, or NULL; of one group. */
+void ctn_conv2d_rows_dsp(const CtnConv2dS8Args *a, const CtnFrame *frame, const CtnDotKindDsp *kind,
+                         CtnResidual *residual);
 
 #endif

@@ -15,6 +15,7 @@ typedef struct {
     const CtnConv2dS8Args *a;
     const int8_t *image;
     CtnPairLayer pairs;
+    CtnResidual *residual; /* or NULL */
     int8_t *scratch;
     int32_t run_bytes; /* of a run with its padding */
 } Layer;
@@ -38,6 +39,21 @@ static void layer_begin(Layer *l, const CtnConv2dS8Args *a, const CtnFrame *fram
     l->run_bytes = 16 * ctn_pair_chunk_count(&l->pairs.pair);
 }
 
+/* ctn_pair_row, as many pixels at a time as the block of a sum holds. */
+static void run_row(Layer *l, const int8_t *in, int32_t skip, int8_t *output, int32_t pixels) {
+    CtnResidual *r = l->residual;
+    if (!r) {
+        ctn_pair_row(&l->pairs, in, skip, output, pixels);
+        return;
+    }
+    for (int32_t now; pixels > 0; pixels -= now) {
+        now = pixels < CTN_RESIDUAL_PIXELS ? pixels : CTN_RESIDUAL_PIXELS;
+        ctn_pair_row(&l->pairs, in, skip, r->block, now);
+        r->add(r, r->block, now * l->a->out_c);
+        in += now * (l->pairs.pair.in_step / 2);
+    }
+}
+
 /* ---- strips -------------------------------------------------------------------------------- */
 
 __attribute__((noinline)) static void run_strips(Layer *l, int8_t *output) {
@@ -59,12 +75,10 @@ __attribute__((noinline)) static void run_strips(Layer *l, int8_t *output) {
         int32_t rows_below = a->in_h - 1 - (y0 + (a->kernel_h - 1) * a->dilation_h);
         if (a->pad_left == 0 && strip.width <= a->in_w && y0 >= 0 && rows_below >= 0 &&
             slack + rows_below * row >= 0) {
-            ctn_pair_row(&l->pairs, l->image + y0 * row, a->dilation_h * row - l->run_bytes, output,
-                         a->out_w);
+            run_row(l, l->image + y0 * row, a->dilation_h * row - l->run_bytes, output, a->out_w);
         } else {
             ctn_strip_mve(&strip, y0, l->scratch);
-            ctn_pair_row(&l->pairs, l->scratch, strip.width * a->in_c - l->run_bytes, output,
-                         a->out_w);
+            run_row(l, l->scratch, strip.width * a->in_c - l->run_bytes, output, a->out_w);
         }
     }
 }
@@ -135,8 +149,11 @@ __attribute__((noinline)) static void run_gathered(Layer *l, int8_t *output) {
         gather(l, i, l->scratch);
         if (two)
             gather(l, i + 1, second);
-        ctn_pair_run(&l->pairs, l->scratch, two ? second : l->scratch, 0, output,
-                     output + (two ? size : 0), 1);
+        int8_t *to = l->residual ? l->residual->block : output;
+        ctn_pair_run(&l->pairs, l->scratch, two ? second : l->scratch, 0, to, to + (two ? size : 0),
+                     1);
+        if (l->residual)
+            l->residual->add(l->residual, to, two ? 2 * size : size);
     }
 }
 
@@ -202,18 +219,19 @@ static int is_matrix(const Layer *l) {
            a->in_h == a->out_h && a->pad_left == 0 && a->pad_top == 0;
 }
 
-void ctn_conv2d_pairs_mve(const CtnConv2dS8Args *a, const CtnFrame *frame,
-                          const CtnPairKind *kind) {
+void ctn_conv2d_pairs_mve(const CtnConv2dS8Args *a, const CtnFrame *frame, const CtnPairKind *kind,
+                          CtnResidual *residual) {
     Layer l;
     int8_t *output = ctn_at(frame, a->output);
     layer_begin(&l, a, frame, kind);
+    l.residual = residual;
     for (int32_t b = 0; b < a->batches; b++) {
         if (a->groups > 1)
             run_groups(&l, ctn_at(frame, a->weights), output);
         else if (a->gathered)
             run_gathered(&l, output);
         else if (is_matrix(&l))
-            ctn_pair_row(&l.pairs, l.image, 0, output, a->out_h * a->out_w);
+            run_row(&l, l.image, 0, output, a->out_h * a->out_w);
         else
             run_strips(&l, output);
         l.image += a->in_h * a->in_w * a->in_c;
@@ -222,6 +240,6 @@ void ctn_conv2d_pairs_mve(const CtnConv2dS8Args *a, const CtnFrame *frame,
 }
 
 void ctn_conv2d_s8_mve(const CtnConv2dS8Args *a, const CtnFrame *frame) {
-    ctn_conv2d_pairs_mve(a, frame, &ctn_pair_s8_mve);
+    ctn_conv2d_pairs_mve(a, frame, &ctn_pair_s8_mve, 0);
 }
 #endif

@@ -4,7 +4,13 @@
 
 #include "ctn.h"
 #include "pair_s8_mve.h"
+#include "residual_s8.h"
 
-void ctn_conv2d_pairs_mve(const CtnConv2dS8Args *a, const CtnFrame *frame, const CtnPairKind *kind);
+/* Pixels in the block of a sum. */
+enum { CTN_RESIDUAL_PIXELS = 16 };
+
+/* residual: a sum in its store, or NULL; of one group. */
+void ctn_conv2d_pairs_mve(const CtnConv2dS8Args *a, const CtnFrame *frame, const CtnPairKind *kind,
+                          CtnResidual *residual);
 
 #endif

@@ -2,7 +2,7 @@
  * they lie, against all channels. What their windows cover is expanded into scratch; taps in the
  * padding read a pixel of zero points behind it, which the packed bias cancels. */
 #if defined(CTN_EMULATE) || defined(__ARM_ARCH)
-#include "ctn.h"
+#include "conv2d_s8_v6m.h"
 #include "dot_v6m.h"
 #include "window.h"
 
@@ -74,12 +74,13 @@ static void block(Layer *l, const CtnWindow window[CTN_DOT_ROWS],
     }
 }
 
-void ctn_conv2d_s8_v6m(const CtnConv2dS8Args *a, const CtnFrame *frame) {
+void ctn_conv2d_blocks_v6m(const CtnConv2dS8Args *a, const CtnFrame *frame, CtnResidual *residual) {
     Layer l = layer_of(a, frame);
     CtnWindow window = ctn_window_first(a, ctn_at(frame, a->input));
     int8_t *output = ctn_at(frame, a->output);
     for (int32_t left = a->batches * a->out_h * a->out_w; left > 0; left -= CTN_DOT_ROWS) {
         CtnWindow two[CTN_DOT_ROWS] = {window, window};
+        output = residual ? residual->block : output;
         int8_t *to[CTN_DOT_ROWS] = {output, output};
         ctn_window_next(a, &window);
         output += a->out_c;
@@ -90,6 +91,12 @@ void ctn_conv2d_s8_v6m(const CtnConv2dS8Args *a, const CtnFrame *frame) {
             output += a->out_c;
         }
         block(&l, two, to);
+        if (residual)
+            residual->add(residual, residual->block, left > 1 ? 2 * a->out_c : a->out_c);
     }
+}
+
+void ctn_conv2d_s8_v6m(const CtnConv2dS8Args *a, const CtnFrame *frame) {
+    ctn_conv2d_blocks_v6m(a, frame, 0);
 }
 #endif

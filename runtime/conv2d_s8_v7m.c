@@ -4,7 +4,7 @@
  * rows of a segment, that pixel, and for several segments the sums of a block. */
 #if defined(CTN_EMULATE) || defined(__ARM_ARCH_7M__) || defined(__ARM_ARCH_7EM__) ||               \
     defined(__ARM_ARCH_8M_MAIN__) || defined(__ARM_ARCH_8_1M_MAIN__)
-#include "ctn.h"
+#include "conv2d_s8_v7m.h"
 #include "dot_v7m.h"
 #include "window.h"
 
@@ -130,16 +130,25 @@ static void block(Layer *l, int32_t channel) {
     }
 }
 
-void ctn_conv2d_s8_v7m(const CtnConv2dS8Args *a, const CtnFrame *frame) {
+void ctn_conv2d_blocks_v7m(const CtnConv2dS8Args *a, const CtnFrame *frame, CtnResidual *residual) {
     Layer l = layer_of(a, frame);
     int32_t left = a->batches * a->out_h * a->out_w;
     while (left > 0) {
-        left -= next_windows(&l, left);
+        if (residual)
+            l.next_output = residual->block;
+        int32_t count = next_windows(&l, left);
+        left -= count;
         l.dot.weights = ctn_at(frame, a->weights);
         for (int32_t group = 0; group < a->groups; group++) {
             l.dot.column = group * l.columns;
             block(&l, group * l.depth);
         }
+        if (residual)
+            residual->add(residual, residual->block, count * a->out_c);
     }
+}
+
+void ctn_conv2d_s8_v7m(const CtnConv2dS8Args *a, const CtnFrame *frame) {
+    ctn_conv2d_blocks_v7m(a, frame, 0);
 }
 #endif

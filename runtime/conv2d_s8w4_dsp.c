@@ -6,6 +6,6 @@
 
 void ctn_conv2d_s8w4_dsp(const CtnConv2dS8W4Args *a, const CtnFrame *frame) {
     const CtnConv2dS8Args as8 = ctn_conv2d_of_int4(a);
-    ctn_conv2d_rows_dsp(&as8, frame, &ctn_dot_w4_dsp);
+    ctn_conv2d_rows_dsp(&as8, frame, &ctn_dot_w4_dsp, 0);
 }
 #endif

@@ -6,6 +6,6 @@
 
 void ctn_conv2d_s8w4_mve(const CtnConv2dS8W4Args *a, const CtnFrame *frame) {
     const CtnConv2dS8Args as8 = ctn_conv2d_of_int4(a);
-    ctn_conv2d_pairs_mve(&as8, frame, &ctn_pair_w4_mve);
+    ctn_conv2d_pairs_mve(&as8, frame, &ctn_pair_w4_mve, 0);
 }
 #endif

@@ -92,6 +92,27 @@ typedef struct {        /* of a call, for whoever traces a model */
             INT(pad_left) INT(dilation_h) INT(dilation_w) INT(groups) INT(input_zero_point)        \
                 INT(output_zero_point) INT(clamp_min) INT(clamp_max) INT(gathered)
 
+/* A sum in the store of what makes one of its operands: of each result q, which is stored nowhere,
+ * and the element s of `skip` beside it (same shape, dense). With x, y = q, s or, if looks_up_skip
+ * is set, s, q:
+ *
+ *   out = clamp(requantize(addends[x + 128] + y * factor) + sum_zero_point)
+ *
+ * by sum_multiplier, sum_shift and sum_clamp_*, then sum_table if there is one. addends, int32 [256],
+ * has what add_s8 makes of x, and y's zero point; factor is that of the operand with the larger
+ * scale, +-2^19: so the result is, bit for bit, that of add_s8. output may be the memory of skip.
+ * `block` is for variants: where in scratch they have room for a few results. */
+#define CTN_RESIDUAL_FIELDS(REF, INT)                                                              \
+    REF(skip)                                                                                      \
+    REF(addends)                                                                                   \
+    REF(sum_table)                                                                                 \
+    INT(block) INT(looks_up_skip) INT(factor) INT(sum_multiplier) INT(sum_shift)                   \
+        INT(sum_zero_point) INT(sum_clamp_min) INT(sum_clamp_max)
+
+#define CTN_CONV2D_ADD_S8_FIELDS(REF, INT, INTS)                                                   \
+    CTN_CONV2D_S8_FIELDS(REF, INT, INTS)                                                           \
+    CTN_RESIDUAL_FIELDS(REF, INT)
+
 /* As conv2d_s8 with groups = in_c: output channel c reads input channel c / (out_c / in_c).
  * weights [kernel_h][kernel_w][out_c]. `turned` is for variants: set when the host found that to go
  * down the columns is better, and packed the weights so. */
@@ -859,6 +880,7 @@ typedef enum {
     KERNEL(dequantize_s8, DequantizeS8, CTN_DEQUANTIZE_S8_FIELDS)                                  \
     KERNEL(quantize_s16, QuantizeS16, CTN_QUANTIZE_S16_FIELDS)                                     \
     KERNEL(dequantize_s16, DequantizeS16, CTN_DEQUANTIZE_S16_FIELDS)                               \
+    KERNEL(conv2d_add_s8, Conv2dAddS8, CTN_CONV2D_ADD_S8_FIELDS)                                   \
     KERNEL(conv2d_s8w4, Conv2dS8W4, CTN_CONV2D_S8W4_FIELDS)                                        \
     KERNEL(depthwise_conv2d_s8w4, DepthwiseConv2dS8W4, CTN_DEPTHWISE_CONV2D_S8W4_FIELDS)           \
     KERNEL(linear_s8w4, LinearS8W4, CTN_LINEAR_S8W4_FIELDS)
@@ -911,7 +933,11 @@ typedef enum {
     VARIANT(add_s8, AddS8, mve, add_runs, pack_add_runs)                                           \
     VARIANT(mul_s8, MulS8, mve, mul_runs, pack_mul_runs)                                           \
     VARIANT(table_s8, TableS8, v6m, table_of_bytes, pack_table_of_bytes)                            \
-    VARIANT(table_s8, TableS8, mve, table_of_bytes, pack_table_of_bytes)
+    VARIANT(table_s8, TableS8, mve, table_of_bytes, pack_table_of_bytes)                           \
+    VARIANT(conv2d_add_s8, Conv2dAddS8, v6m, conv2d_add_dots, pack_conv2d_add_bytes)               \
+    VARIANT(conv2d_add_s8, Conv2dAddS8, v7m, conv2d_add_dots, pack_conv2d_add_dots)                \
+    VARIANT(conv2d_add_s8, Conv2dAddS8, dsp, conv2d_add_accepts_dsp, conv2d_add_pack_dsp)          \
+    VARIANT(conv2d_add_s8, Conv2dAddS8, mve, conv2d_add_pairs, pack_conv2d_add_pairs)
 
 /* Slower than the others of their level, but small: for models that are compiled for size. */
 #define CTN_VARIANTS_OF_SMALL_CODE(VARIANT)                                                        \

@@ -169,6 +169,20 @@ static inline int32x4_t vmulq_s32(int32x4_t a, int32x4_t b) {
 }
 
 /* a * b + c */
+/* Addresses wrap: an index of 2^32 - 1 is that of the element before. */
+static inline int32x4_t vldrwq_gather_shifted_offset_s32(const int32_t *p, uint32x4_t index) {
+    int32x4_t r;
+    for (int i = 0; i < 4; i++)
+        r.lane[i] = p[(int32_t)index.lane[i]];
+    return r;
+}
+
+static inline int32x4_t vmlaq_n_s32(int32x4_t sum, int32x4_t a, int32_t b) {
+    for (int i = 0; i < 4; i++)
+        sum.lane[i] = (int32_t)((uint32_t)sum.lane[i] + (uint32_t)a.lane[i] * (uint32_t)b);
+    return sum;
+}
+
 static inline int32x4_t vmlasq_n_s32(int32x4_t a, int32x4_t b, int32_t c) {
     for (int i = 0; i < 4; i++)
         a.lane[i] = emul_wrap((uint32_t)a.lane[i] * (uint32_t)b.lane[i] + (uint32_t)c);

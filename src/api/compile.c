@@ -134,6 +134,11 @@ static void measure_lowered(C *c, Session *s, Graph *g, PipelineControl *control
     add_seconds(control, "measure", now() - start);
 }
 
+static bool computes_for(const Call *call, const char *name) {
+    const Node *n = call->producer ? call->producer : call->node;
+    return n && strcmp(n->name, name) == 0;
+}
+
 /* What is said of a node that is lowered for the CPU is true of it on the NPU: its numbers are the
  * same. */
 static void take_measures(Graph *g, const Graph *on_cpu) {
@@ -145,7 +150,7 @@ static void take_measures(Graph *g, const Graph *on_cpu) {
     }
     for (const Call *call = on_cpu->first_call; call; call = call->next)
         for (Node *n = g->first; n && call->macs > 0; n = n->next)
-            if (call->node && strcmp(call->node->name, n->name) == 0)
+            if (computes_for(call, n->name))
                 n->npu_macs += call->macs;
     g->output_sqnr_db = on_cpu->output_sqnr_db;
 }

@@ -199,6 +199,13 @@ Buffer *call_scratch(Call *call, uint32_t *field, int64_t bytes, int align) {
     return b;
 }
 
+void call_take(Call *call, uint32_t *field, const CallRef *other) {
+    if (other)
+        call_refer(call, field, other->buffer, other->offset, other->writes);
+    else
+        call_absent(call, field);
+}
+
 void call_absent(Call *call, uint32_t *field) {
     CallRef *ref = ref_of(call, field_offset(call, field));
     if (ref)

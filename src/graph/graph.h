@@ -207,6 +207,7 @@ struct Node {
     Origins origins;
     NodeTarget target;
     const char *npu_reason; /* why the NPU that there is does not run it; NULL: it does */
+    bool summed;            /* the store of what makes an operand does it (residual.c) */
     bool joined;            /* its reader, a cat, moves its operand straight into place (lower.c) */
     bool fused;      /* computed in the store of the node that defines its operand (fuse.c) */
     bool float_kept; /* --allow-float: stays float on the chip */
@@ -605,6 +606,7 @@ struct Call {
     CallRef *ref;
     Origins origins;
     Node *node;
+    Node *producer; /* whose result is an operand of the sum `node`, in one call; else NULL */
     int64_t macs;
     int block; /* pixels of its one row that the kernel takes at once; 0: rows as they are */
     Call *next;
@@ -619,6 +621,8 @@ void call_out_at(Call *call, uint32_t *field, Value *v, int64_t byte_offset);
 Buffer *call_const(Call *call, uint32_t *field, const char *what, DType element, const void *data,
                    int64_t bytes, int align);
 Buffer *call_scratch(Call *call, uint32_t *field, int64_t bytes, int align);
+/* What another call refers to; NULL: nothing. */
+void call_take(Call *call, uint32_t *field, const CallRef *other);
 void call_absent(Call *call, uint32_t *field); /* CTN_NONE */
 /* out is the memory of in, from byte_offset on: views and slices at no cost. */
 void value_alias(Graph *g, Value *out, Value *in, int64_t byte_offset);

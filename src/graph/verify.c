@@ -268,7 +268,7 @@ static void check_placed(const Check *k) {
             const Value *v = i == 0 ? node_result(n) : n->out[i];
             bool read =
                 n->target == NODE_NPU ? read_on_cpu(v) : v->user_count + v->output_count > 0;
-            if (!v->buffer && read && type_count(&v->type) > 0)
+            if (!v->buffer && read && !v->unstored && type_count(&v->type) > 0)
                 broken(k, n, "no call writes %s", v->name);
         }
     }
@@ -294,22 +294,35 @@ static void check_calls(const Check *k) {
     }
 }
 
-/* A fused table is given to a call of the node before it; a fused clamp needs a kernel that has
+/* A fused table is given to a call of the node n before it; a fused clamp needs a kernel that has
  * bounds, or a table in their place. */
-static bool applies(const Call *call, const Node *epilogue) {
-    if (call_ref_named(call, "table"))
+static bool applies(const Call *call, const Node *n, const Node *epilogue) {
+    bool of_sum = call->producer && call->node == n;
+    if (call_ref_named(call, of_sum ? "sum_table" : "table"))
         return true;
-    return !node_is(epilogue, "corten::table") && kernel_field(call->kernel, "clamp_min");
+    return !node_is(epilogue, "corten::table") &&
+           kernel_field(call->kernel, of_sum ? "sum_clamp_min" : "clamp_min");
+}
+
+/* A sum in a store: its call takes up what the producer makes and the other operand. */
+static void check_summed(const Check *k, const Node *n) {
+    for (const Call *call = k->g->first_call; call; call = call->next)
+        if (call->node == n && call->producer && call_ref_named(call, "skip") &&
+            call_ref_named(call, "addends"))
+            return;
+    broken(k, n, "no call of its operand's producer sums");
 }
 
 static void check_fused(const Check *k) {
     for (const Node *n = k->g->first; n; n = n->next) {
         const Node *epilogue = node_epilogue(n);
+        if (n->summed)
+            check_summed(k, n);
         if (!epilogue || type_count(&epilogue->out[0]->type) == 0 || n->target == NODE_NPU)
             continue;
         bool applied = false;
         for (const Call *call = k->g->first_call; call && !applied; call = call->next)
-            applied = call->node == n && applies(call, epilogue);
+            applied = (call->node == n || call->producer == n) && applies(call, n, epilogue);
         if (!applied)
             broken(k, n, "no call of it applies %s", epilogue->name);
     }

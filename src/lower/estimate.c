@@ -301,12 +301,25 @@ static void flat_terms(Terms *t) {
     add(t, has(c, "pieces") ? count * ceil(log2(get(c, "pieces", 1))) : 0);
 }
 
+/* What a sum in its store adds to a call. */
+static void residual_terms(Terms *t) {
+    const Call *c = t->call;
+    Window w = window_of(c);
+    double outputs = w.pixels * get(c, "out_c", 1);
+    add(t, outputs);
+    add(t, w.rows);
+    add(t, w.pixels);
+    add(t, outputs * (call_ref_named(c, "sum_table") != NULL));
+}
+
 void call_terms(const Call *call, double term[COST_TERMS]) {
     Terms t = {call, term, 0};
     for (int i = 0; i < COST_TERMS; i++)
         term[i] = 0;
     add(&t, 1);
-    if (has(call, "kernel_h") && has(call, "groups"))
+    if (has(call, "addends"))
+        residual_terms(&t);
+    else if (has(call, "kernel_h") && has(call, "groups"))
         convolution_terms(&t);
     else if (has(call, "kernel_h") && has(call, "weights"))
         depthwise_terms(&t);
@@ -333,8 +346,23 @@ static const CostRow *cost_row(const char *isa, const char *symbol) {
     return NULL;
 }
 
+static double estimate(const Call *call, const CostRow *row);
+
+/* Of a call with a sum in its store: without that. Its arguments begin with those of the kernel
+ * that has none. */
+static double estimate_producer(const Call *call, const char *isa) {
+    Call producer = *call;
+    const CostRow *row = NULL;
+    producer.kernel = residual_producer(call->kernel);
+    for (int i = 0; i < variant_table_count; i++)
+        if (variant_table[i].kernel == producer.kernel && !variant_table[i].small &&
+            isa_rank(variant_table[i].isa) == isa_rank(call->variant->isa))
+            row = cost_row(isa, variant_table[i].symbol);
+    return row ? estimate(&producer, row) : NAN;
+}
+
 static double estimate(const Call *call, const CostRow *row) {
-    double term[COST_TERMS], sum = 0;
+    double term[COST_TERMS], sum = has(call, "addends") ? estimate_producer(call, row->isa) : 0;
     call_terms(call, term);
     for (int k = 0; k < COST_TERMS; k++)
         sum += row->factor[k] * term[k];

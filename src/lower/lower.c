@@ -109,6 +109,8 @@ void pass_lower(C *c, Graph *g, const Options *o) {
     for (Call *call = g->first_call; call; call = call->next)
         variant_settle(call, o->isa);
     variants_weigh(c, g, o);
+    if (!o->optimize_size)
+        residuals_fuse(c, g, o);
     for (Call *call = g->first_call; call; call = call->next)
         pack_call(c, g, call);
     diag_stop_if_errors(c);

@@ -81,6 +81,11 @@ void variant_settle(Call *call, const char *isa);
 /* Gives calls that have a variant another one where that is cheaper by what was measured: fewer
  * instructions or, compiled for size, fewer bytes of code. */
 void variants_weigh(C *c, Graph *g, const Options *o);
+/* Puts additions into the store of what makes one of their operands where that takes fewer
+ * instructions (residual.c). Before calls are packed. */
+void residuals_fuse(C *c, Graph *g, const Options *o);
+/* The kernel that one with a sum in its store is without it; -1: it has none. */
+int residual_producer(int kernel);
 
 /* ---- orders of memory (Value.order) --------------------------------------------------------- */
 

@@ -40,6 +40,10 @@ bool matmul_of_dense_rows(const Call *call);
 bool matmul_of_small_sums(const Call *call);
 void pack_matmul_sums(C *c, Graph *g, Call *call);
 void matmul_pack_dsp(C *c, Graph *g, Call *call);
+/* Does a sum's operand have half of its value, to the bit? */
+bool add_is_exact(int32_t multiplier, int32_t shift);
+/* Is the store that dot_dsp.h describes exact for sums up to `sum`? */
+bool short_store_is_exact(int64_t sum, int32_t multiplier, int32_t shift, int32_t zero_point);
 bool add_accepts_dsp(const Call *call);
 void add_pack_dsp(C *c, Graph *g, Call *call);
 bool mul_accepts_dsp(const Call *call);
@@ -130,5 +134,14 @@ void pack_linear_by_rows_dsp(C *c, Graph *g, Call *call);
 /* int16 operands that go on by 0 or 1 along the last dim, factors that shift to the right. */
 bool add_of_halves(const Call *call);
 bool mul_of_halves(const Call *call);
+
+/* Sums in the store of what makes an operand (runtime/residual_s8.h). */
+bool conv2d_add_dots(const Call *call);
+void pack_conv2d_add_bytes(C *c, Graph *g, Call *call);
+void pack_conv2d_add_dots(C *c, Graph *g, Call *call);
+bool conv2d_add_accepts_dsp(const Call *call);
+void conv2d_add_pack_dsp(C *c, Graph *g, Call *call);
+bool conv2d_add_pairs(const Call *call);
+void pack_conv2d_add_pairs(C *c, Graph *g, Call *call);
 
 #endif

@@ -38,7 +38,7 @@ static int64_t larger(int64_t a, int64_t b) {
 }
 
 /* Does the short store (dot_dsp.h) requantize sums of at most `sum` exactly? */
-static bool store_is_exact(int64_t sum, int32_t multiplier, int32_t shift, int32_t zero_point) {
+bool short_store_is_exact(int64_t sum, int32_t multiplier, int32_t shift, int32_t zero_point) {
     if (sum >= 1 << 30 || multiplier < 0 || shift > -1 || shift < -31)
         return false;
     int64_t t = magnitude(ctn_mul_high((int32_t)sum, multiplier)) + 1;
@@ -74,7 +74,7 @@ static bool factor_of_step(int64_t low, int64_t high, const Store *s, Factor *f,
     f->multiplier = 1 << 30;
     f->right_shift = n;
     *offset = 2 * boundary - 1 - step;
-    return store_is_exact(larger(magnitude(low + *offset), magnitude(high + *offset)),
+    return short_store_is_exact(larger(magnitude(low + *offset), magnitude(high + *offset)),
                           f->multiplier, -n, s->zero_point);
 }
 
@@ -85,7 +85,7 @@ static bool factor_of(int64_t low, int64_t high, int32_t multiplier, int32_t shi
     *offset = 0;
     f->multiplier = multiplier;
     f->right_shift = -shift;
-    if (store_is_exact(larger(magnitude(low), magnitude(high)), multiplier, shift, s->zero_point))
+    if (short_store_is_exact(larger(magnitude(low), magnitude(high)), multiplier, shift, s->zero_point))
         return true;
     bool fits = low > INT32_MIN && high < INT32_MAX && multiplier >= 0 && shift <= 0;
     return fits && factor_of_step(low, high, s, f, offset);
@@ -443,7 +443,7 @@ static void join_dims(int32_t dim[6], int32_t a_stride[6], int32_t b_stride[6]) 
         a_stride[d] = b_stride[d] = 0;
 }
 
-static bool add_is_exact(int32_t multiplier, int32_t shift) {
+bool add_is_exact(int32_t multiplier, int32_t shift) {
     return shift == 0 && (multiplier == 1 << 30 || multiplier == -(1 << 30));
 }
 
@@ -458,7 +458,7 @@ bool add_accepts_dsp(const Call *call) {
     bool b_exact = add_is_exact(a->b_multiplier, a->b_shift);
     return a->left_shift == 20 && (a_exact || b_exact) &&
            add_is_fine(a->a_multiplier, a->a_shift) && add_is_fine(a->b_multiplier, a->b_shift) &&
-           store_is_exact(1 << 28, a->output_multiplier, a->output_shift, a->output_zero_point);
+           short_store_is_exact(1 << 28, a->output_multiplier, a->output_shift, a->output_zero_point);
 }
 
 void add_pack_dsp(C *c, Graph *g, Call *call) {
@@ -470,7 +470,7 @@ void add_pack_dsp(C *c, Graph *g, Call *call) {
 
 bool mul_accepts_dsp(const Call *call) {
     const CtnMulS8Args *a = call->args;
-    return store_is_exact(255 * 255, a->multiplier, a->shift, a->output_zero_point);
+    return short_store_is_exact(255 * 255, a->multiplier, a->shift, a->output_zero_point);
 }
 
 void mul_pack_dsp(C *c, Graph *g, Call *call) {
@@ -504,7 +504,7 @@ static int64_t matmul_largest(const CtnMatmulS8Args *a) { /* sum */
 static bool matmul_of_exact_stores(const Call *call) {
     const CtnMatmulS8Args *a = call->args;
     return a->depth > 0 &&
-           store_is_exact(matmul_largest(a), a->multiplier, a->shift, a->output_zero_point);
+           short_store_is_exact(matmul_largest(a), a->multiplier, a->shift, a->output_zero_point);
 }
 
 bool matmul_accepts_dsp(const Call *call) {

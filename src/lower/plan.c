@@ -104,11 +104,19 @@ static bool dies_here(const Buffer *in, const Buffer *out) {
            in->last_call == out->first_call && in->first_call < out->first_call;
 }
 
+/* May the output overwrite b, through whatever operands it is read? */
+static bool may_overwrite(const Call *call, const Buffer *b) {
+    for (int r = 0; r < call->ref_count; r++)
+        if (call->ref[r].buffer == b && !call_may_overwrite(call, &call->ref[r]))
+            return false;
+    return true;
+}
+
 static Buffer *overwritable(const Call *call, const Buffer *out) {
     for (int r = 0; r < call->ref_count; r++) {
         const CallRef *ref = &call->ref[r];
         if (ref->buffer && !ref->writes && dies_here(ref->buffer, out) &&
-            call_may_overwrite(call, ref))
+            may_overwrite(call, ref->buffer))
             return ref->buffer;
     }
     return NULL;

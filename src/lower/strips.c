@@ -19,6 +19,7 @@ static const struct {
     const char *operand[2], *stride[2]; /* of ROWS_DIMS */
 } row_kernels[] = {
     {CTN_KERNEL_conv2d_s8, ROWS_WINDOW, {"input"}, {NULL}},
+    {CTN_KERNEL_conv2d_add_s8, ROWS_WINDOW, {"input", "skip"}, {NULL}},
     {CTN_KERNEL_depthwise_conv2d_s8, ROWS_WINDOW, {"input"}, {NULL}},
     {CTN_KERNEL_conv2d_s8w4, ROWS_WINDOW, {"input"}, {NULL}},
     {CTN_KERNEL_depthwise_conv2d_s8w4, ROWS_WINDOW, {"input"}, {NULL}},
@@ -47,6 +48,7 @@ static bool rows_window(const Call *call, Rows *r) {
     r->pad = window_int(call, "pad_top");
     r->operand_row[0] = (int64_t)window_int(call, "in_w") * channels_of(call, "in_c");
     r->out_row = (int64_t)window_int(call, "out_w") * channels_of(call, "out_c");
+    r->operand_row[1] = r->out_row; /* of what is summed, as it is made */
     return window_int(call, "batches") == 1;
 }
 
@@ -64,6 +66,7 @@ static bool rows_flat(const Call *call, int rows, Rows *r) {
     r->in_h = r->out_h = rows;
     r->out_row /= rows;
     r->operand_row[0] /= rows;
+    r->operand_row[1] /= rows;
     return true;
 }
 
@@ -154,6 +157,8 @@ static int linked_operand(const Graph *g, const Call *writer, const Rows *from, 
     for (int i = 0; i < to->operand_count; i++)
         if (to->operand[i]->buffer == b && to->operand[i]->offset == 0)
             index = index < 0 ? i : -2;
+    if (index > 0 && to->kind != ROWS_DIMS)
+        return -1;
     if (index < 0 || from->output->offset != 0 || b->kind != BUFFER_VALUE ||
         b->region != CTN_ARENA || from->out_h != to->in_h ||
         to->operand_row[index] != from->out_row || b->bytes != from->out_row * from->out_h)
@@ -380,8 +385,10 @@ static int32_t *fill_flat(const Strip *c, const Step *s, int k, const int64_t *s
     *v++ = end - made;
     *v++ = place_of(r->output->buffer,
                     r->output->offset + from * (r->out_row / r->pixels) - start[k + 1]);
-    *v++ = place_of(r->operand[0]->buffer,
-                    r->operand[0]->offset + from * (r->operand_row[0] / r->pixels) - start[k]);
+    for (int i = 0; i < r->operand_count; i++)
+        *v++ = place_of(r->operand[i]->buffer, r->operand[i]->offset +
+                                                   from * (r->operand_row[i] / r->pixels) -
+                                                   (k > 0 && i == c->link[k] ? start[k] : 0));
     *v++ = end - made;
     *v++ = end - made;
     return v;
@@ -496,7 +503,7 @@ int64_t strip_distance(const Strip *c, const Buffer *in) {
                 if (r->operand[i]->buffer != in)
                     continue;
                 bool in_order = !c->upward && k == last &&
-                                (r->kind == ROWS_DIMS || r->kind == ROWS_COUNT) &&
+                                (r->kind == ROWS_DIMS || r->kind == ROWS_COUNT || i > 0) &&
                                 r->operand_row[i] == r->out_row;
                 bool through = k < last || reads_first;
                 int64_t read =

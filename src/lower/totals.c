@@ -19,7 +19,8 @@ static const struct {
     {"b_table", CONSTANT_TABLES},       {"exponentials", CONSTANT_TABLES},
     {"sigmoid", CONSTANT_TABLES},       {"tangent", CONSTANT_TABLES},
     {"cell", CONSTANT_TABLES},          {"start", CONSTANT_TABLES},
-    {"piece", CONSTANT_TABLES},
+    {"piece", CONSTANT_TABLES},         {"addends", CONSTANT_TABLES},
+    {"sum_table", CONSTANT_TABLES},
 };
 
 ConstantRole constant_role(const Call *call, const CallRef *ref) {

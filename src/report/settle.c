@@ -13,6 +13,9 @@ bool call_serves(const Call *call, int archive_id) {
     if (origins_have(&call->origins, archive_id))
         return true;
     const Node *epilogue = call->node ? node_epilogue(call->node) : NULL;
+    if (epilogue && origins_have(&epilogue->origins, archive_id))
+        return true;
+    epilogue = call->producer ? node_epilogue(call->producer) : NULL;
     return epilogue && origins_have(&epilogue->origins, archive_id);
 }
 
@@ -92,7 +95,7 @@ static void settle(Graph *g, int id) {
     if (real)
         a->reason = real->float_reason;
     a->weights = a->fate == FATE_LIVE && is_last_live_origin(g, n, id) ? weights_of(n) : NULL;
-    if (n->fused)
+    if (n->fused || n->summed)
         a->fate = FATE_FUSED;
     else if (!has_call(g, id))
         a->fate = FATE_MOVED;

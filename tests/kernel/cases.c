@@ -135,6 +135,7 @@ static void (*const makers[CTN_KERNEL_COUNT])(Maker *, Call *) = {
     MAKER(depthwise_conv2d_s8),
     MAKER(conv3d_s8),
     MAKER(conv_transpose2d_s8),
+    MAKER(conv2d_add_s8),
     MAKER(linear_s8),
     MAKER(matmul_s8),
     MAKER(add_s8),

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "kernel/wide_rows.h"
 #include "kernel/wide_s16.h"
+#include "residual_s8.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -118,6 +119,26 @@ static void conv_run(const Conv *v) {
 
 static void wide_conv2d_s8(const CtnConv2dS8Args *a, const CtnFrame *f) {
     conv_run(&(Conv){CONV(a, f), PLANE(a), .groups = a->groups});
+}
+
+/* What was stored, summed: two operands on a common scale. */
+static void wide_residual(const uint32_t *first, const CtnFrame *f, int8_t *output, int64_t count) {
+    const CtnResidualArgs *r = (const CtnResidualArgs *)(const void *)first;
+    const int8_t *skip = ctn_at(f, r->skip);
+    const int32_t *addends = ctn_at(f, r->addends);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t x = r->looks_up_skip ? skip[i] : output[i],
+                y = r->looks_up_skip ? output[i] : skip[i];
+        int64_t sum = addends[x + 128] + y * r->factor;
+        sum = wide_requantize(sum, r->sum_multiplier, r->sum_shift) + r->sum_zero_point;
+        output[i] = finish(sum, r->sum_clamp_min, r->sum_clamp_max, ctn_at(f, r->sum_table));
+    }
+}
+
+static void wide_conv2d_add_s8(const CtnConv2dAddS8Args *a, const CtnFrame *f) {
+    conv_run(&(Conv){CONV(a, f), PLANE(a), .groups = a->groups});
+    wide_residual(&a->skip, f, ctn_at(f, a->output),
+                  (int64_t)a->batches * a->out_h * a->out_w * a->out_c);
 }
 
 static void wide_conv2d_s8w4(const CtnConv2dS8W4Args *a, const CtnFrame *f) {
@@ -874,6 +895,7 @@ bool wide_knows(int id) {
 void wide_run(int id, const void *args, const CtnFrame *frame) {
     switch (id) {
         WIDE_CASE(conv2d_s8)
+        WIDE_CASE(conv2d_add_s8)
         WIDE_CASE(depthwise_conv2d_s8)
         WIDE_CASE(conv3d_s8)
         WIDE_CASE(conv_transpose2d_s8)

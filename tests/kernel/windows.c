@@ -1,5 +1,7 @@
 /* Cases of what multiplies by weights of 8 and of 4 bits: convolutions and linear layers. */
+#include "fix.h"
 #include "kernel/maker.h"
+#include "residual_s8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +120,30 @@ static void conv2d(Maker *m, Call *call, bool transposed) {
 
 void make_conv2d_s8(Maker *m, Call *call) {
     conv2d(m, call, false);
+}
+
+/* Addends of any scale and sign, as add_s8 makes them. */
+static void residual(Maker *m, Call *call, uint32_t *first, int64_t count) {
+    CtnResidualArgs *r = (CtnResidualArgs *)(void *)first;
+    int32_t addend[256], multiplier, shift;
+    random_factor(m, &multiplier, &shift, -8, 0);
+    multiplier = chance(m, 20) ? -multiplier : multiplier;
+    int32_t zero_point = random_zero_point(m), other = random_zero_point(m);
+    r->looks_up_skip = chance(m, 50);
+    r->factor = chance(m, 20) ? -(1 << 19) : 1 << 19;
+    for (int i = 0; i < 256; i++)
+        addend[i] = ctn_add_operand(i - 128, zero_point, 20, multiplier, shift) - other * r->factor;
+    random_factor(m, &r->sum_multiplier, &r->sum_shift, -21, -17);
+    r->sum_zero_point = random_zero_point(m);
+    random_store(m, call, &r->sum_clamp_min, &r->sum_clamp_max, &r->sum_table);
+    constant(call, &r->addends, DT_I32, 256, addend);
+    call_in(call, &r->skip, tensor(m, "skip", DT_I8, count));
+}
+
+void make_conv2d_add_s8(Maker *m, Call *call) {
+    CtnConv2dAddS8Args *a = call->args;
+    conv2d(m, call, false);
+    residual(m, call, &a->skip, (int64_t)a->batches * a->out_h * a->out_w * a->out_c);
 }
 
 void make_conv_transpose2d_s8(Maker *m, Call *call) {

@@ -1,0 +1,10 @@
+/* Convolution by blocks of pixels on this level. */
+#ifndef CTN_CONV2D_S8_V6M_H
+#define CTN_CONV2D_S8_V6M_H
+
+#include "residual_s8.h"
+
+/* residual: a sum in its store, or NULL; of one group. */
+void ctn_conv2d_blocks_v6m(const CtnConv2dS8Args *a, const CtnFrame *frame, CtnResidual *residual);
+
+#endif

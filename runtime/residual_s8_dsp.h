@@ -1,0 +1,9 @@
+/* Sums of a producer's results on this level. */
+#ifndef CTN_RESIDUAL_S8_DSP_H
+#define CTN_RESIDUAL_S8_DSP_H
+
+#include "residual_s8.h"
+
+CtnResidualAdd ctn_residual_add_dsp;
+
+#endif
