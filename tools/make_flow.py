@@ -202,6 +202,27 @@ class Skip(nn.Module):
         return F.relu(y + self.b(y))
 
 
+class Residual(nn.Module):
+    """Sums that a convolution's store can do: of a value from before, of the input itself, with an
+    activation on either side, of a shortcut; and one that it cannot, of a value read twice."""
+
+    def __init__(self):
+        super().__init__()
+        same = lambda: nn.Conv2d(10, 10, 3, padding=1)  # noqa: E731
+        self.a, self.b, self.c = nn.Conv2d(4, 10, 3, padding=1), same(), same()
+        self.d, self.e = nn.Conv2d(10, 10, 1), same()
+        self.path = nn.Conv2d(10, 12, 3, stride=2, padding=1)
+        self.short = nn.Conv2d(10, 12, 1, stride=2)
+
+    def forward(self, x):
+        y = F.relu(self.a(x))
+        y = F.relu(y + self.c(F.relu(self.b(y))))
+        y = y + F.silu(self.d(y))
+        z = self.e(y)
+        y = F.silu(y - z) * z
+        return F.relu(self.path(y) + self.short(y))
+
+
 class Views(nn.Module):
     def __init__(self):
         super().__init__()
@@ -223,6 +244,7 @@ def in_place():
     yield "skip", Skip(), (1, 8, 12, 12)
     yield "views", Views(), (1, 2, 32)
     yield "tokens", nn.Sequential(nn.Linear(32, 128), nn.GELU(), nn.Linear(128, 32)), (1, 32, 32)
+    yield "residual", Residual(), (1, 4, 13, 7)
 
 
 def write(name, module, samples, strict):
