@@ -5,6 +5,7 @@
 #include "fix.h"
 #include "lower/memory.h"
 #include "lower/packing.h"
+#include "lower/pointwise.h"
 #include "residual_s8.h"
 
 #include <string.h>
@@ -80,7 +81,7 @@ static bool is_as_large(const Call *sum, const CallRef *operand, int64_t count) 
            call_walks_densely(sum, "dim", "a_stride") && call_walks_densely(sum, "dim", "b_stride");
 }
 
-/* The call whose store can do the sum for operand `name`, the other one being `skip`. */
+/* The call that makes the operand and whose store can do the sum, the other one being `skip`. */
 static Call *producer_of(const Graph *g, const Call *sum, const CallRef *operand,
                          const CallRef *skip) {
     if (!operand || !skip || operand->buffer == skip->buffer)
@@ -102,13 +103,20 @@ typedef struct {
     int32_t zero_point, multiplier, shift;
 } Operand;
 
+/* The operand with the larger scale has half of its value: the kernels multiply it by 2^19. */
+static bool one_is_exact(const CtnAddS8Args *s) {
+    return s->left_shift == SUM_S8_LEFT &&
+           (add_is_exact(s->a_multiplier, s->a_shift) || add_is_exact(s->b_multiplier, s->b_shift));
+}
+
 static void fill_addends(Call *call, CtnResidualArgs *r, const CtnAddS8Args *s, bool b_is_made) {
     Operand a = {s->a_zero_point, s->a_multiplier, s->a_shift};
     Operand b = {s->b_zero_point, s->b_multiplier, s->b_shift};
     Operand made = b_is_made ? b : a, skip = b_is_made ? a : b;
     r->looks_up_skip = !add_is_exact(skip.multiplier, skip.shift);
     Operand x = r->looks_up_skip ? skip : made, y = r->looks_up_skip ? made : skip;
-    r->factor = y.multiplier < 0 ? -(1 << 19) : 1 << 19;
+    r->factor = 1 << (SUM_S8_LEFT - 1);
+    r->factor *= y.multiplier < 0 ? -1 : 1;
     int32_t addend[256];
     for (int i = 0; i < 256; i++)
         addend[i] = ctn_add_operand(i - 128, x.zero_point, s->left_shift, x.multiplier, x.shift) -
@@ -170,7 +178,7 @@ static void remove_call(Graph *g, const Call *gone) {
 static bool fuse(C *c, Graph *g, const char *isa, Call *sum, const char *made, const char *other) {
     const CallRef *operand = call_ref_named(sum, made), *skip = call_ref_named(sum, other);
     Call *call = producer_of(g, sum, operand, skip);
-    if (!call || ((const CtnAddS8Args *)sum->args)->left_shift != 20)
+    if (!call || !one_is_exact(sum->args))
         return false;
     Call fused = fused_call(c, call, sum, skip, *made == 'b');
     fused.variant = variant_choose(&fused, isa);

@@ -177,15 +177,18 @@ def together(over, under, runs):
     for kernel, fields in reversed(runs):
         if kernel == "move":
             continue
-        own = [(int(v[1:]), int(v[1:]) + extent(fields, "in")) for n, v in fields.items()
-               if n in ("input", "a", "b") and v.startswith("@") and inside(under, int(v[1:]))]
+        read = lambda names, side: [(int(v[1:]), int(v[1:]) + extent(fields, side)) for n, v in fields.items()
+                                    if n in names and v.startswith("@") and inside(under, int(v[1:]))]
+        own, summed = read(("input", "a", "b"), "in"), read(("skip",), "out") # summed: element by element
         writes = site(kernel, fields) == last
         if not (writes and reads_first(kernel, fields)):
             reads += own
+        if not writes:
+            reads += summed
         if writes:
             need = max(need, written + union(reads))
             written -= extent(fields, "out")
-        reads += own
+        reads += own + summed
     return need
 
 
