@@ -47,6 +47,7 @@ typedef struct {
     Graph *g;
     Value **moved; /* by value id: its relayout made last, or NULL */
     int moved_count;
+    bool row_major; /* the profile's */
 } Layout;
 
 static Value *relayout(Layout *l, Value *v, Node *before, const int8_t order[MAX_RANK]) {
@@ -87,8 +88,35 @@ static void want_identity(Layout *l, Node *n) {
     }
 }
 
+static bool all_are(const Node *n, const char *name, int64_t number) {
+    int64_t list[2 * MAX_RANK];
+    int count = node_ints(n, name, list, 2 * MAX_RANK);
+    for (int i = 0; i < count; i++)
+        if (list[i] != number)
+            return false;
+    return true;
+}
+
+/* A convolution of one tap takes pixel after pixel: it sees no rows. */
+static bool takes_pixels_in_any_order(const Node *n) {
+    if (!node_is(n, "corten::conv2d") || !all_are(n, "stride", 1) || !all_are(n, "padding", 0))
+        return false;
+    const Type *w = &node_in(n, "weight")->type;
+    return dims_count(w->rank - 2, w->dim + 2) == 1;
+}
+
+/* Batch after batch of pixels, each with its channels. */
+static bool order_is_of_pixels(const Value *v) {
+    return v->type.rank > 2 && v->order[0] == 0 && v->order[v->type.rank - 1] == 1;
+}
+
 static void place_channels_last(Layout *l, Node *n) {
     int8_t order[MAX_RANK];
+    const Value *x = node_operand(n, 0);
+    if (!l->row_major && takes_pixels_in_any_order(n) && order_is_of_pixels(x)) {
+        memcpy(n->out[0]->order, x->order, MAX_RANK);
+        return;
+    }
     for (int i = 0; i < n->arg_count; i++) {
         if (n->arg[i].kind != ARG_VALUE)
             continue;
@@ -261,7 +289,8 @@ static void settle_states(Layout *l) {
 void pass_layout(C *c, Graph *g, const Options *o) {
     graph_index(g);
     cross_inputs(c, g, o);
-    Layout l = {c, g, NULL, g->value_count};
+    Layout l = {
+        .c = c, .g = g, .moved_count = g->value_count, .row_major = profile_of(o)->row_major};
     l.moved = NEW_ARRAY(c, Value *, g->value_count);
     for (Node *n = g->first, *next; n; n = next) {
         next = n->next;

@@ -536,6 +536,18 @@ void call_weights(C *c, Call *call, const Node *n, int64_t channels, const int8_
     call_const(call, field.shift, "shift", DT_I8, shift, channels, 1);
 }
 
+/* Rows are what lies behind one another: a convolution of one tap may stand in columns. */
+static void rows_as_they_lie(const Node *n, Conv *v) {
+    const Value *x = node_in(n, "input");
+    if (x->type.rank == 4 && order_place(x->order, 3) < order_place(x->order, 2)) {
+        int64_t in = v->in[1], out = v->out[1];
+        v->in[1] = v->in[2];
+        v->in[2] = in;
+        v->out[1] = v->out[2];
+        v->out[2] = out;
+    }
+}
+
 static int32_t narrow(int64_t x) {
     return (int32_t)x; /* sizes and paddings were checked by conv_read */
 }
@@ -604,6 +616,7 @@ static void conv2d_lower(C *c, Graph *g, Node *n) {
     Value *w = node_in(n, "weight");
     if (!conv_read(c, n, &v) || !weights_are_int8(c, n, w))
         return;
+    rows_as_they_lie(n, &v);
     bool depthwise = !v.transposed && v.groups == v.in_c && v.groups > 1;
     int8_t *packed = weights_pack(c, &v, w->constant->data, 1, depthwise);
     Call *call;
@@ -673,6 +686,7 @@ static void conv_lower_float(C *c, Graph *g, Node *n) {
     Value *w = node_in(n, "weight");
     if (!conv_read(c, n, &v))
         return;
+    rows_as_they_lie(n, &v);
     Value *packed = w->constant ? NULL : weights_copy(c, g, n, &v);
     Call *call = call_new(c, g, n, CTN_KERNEL_conv_f32);
     CtnConvF32Args *a = call->args;

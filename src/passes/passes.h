@@ -36,6 +36,7 @@ typedef struct {
     bool plain_softmax; /* 256 steps from 0 to 1, of long rows too */
     bool float_io;      /* inputs and outputs are floats unless --io says otherwise */
     bool of_npu;        /* of C with parts for an NPU */
+    bool row_major;     /* convolutions read pixels row by row, those of one tap too */
 } Profile;
 
 /* The first: all that Corten's own C has. Rows of_npu come last. */

@@ -4,8 +4,7 @@
 const Profile profile_table[] = {
     {"c", .fine_tables = true, .small_wide = true},
     {"tosa", .fine_tables = false, .small_wide = false},
-    {"pte", .fine_tables = false, .small_wide = false, .same_pools = true, .plain_softmax = true,
-     .float_io = true},
+    {"pte", .same_pools = true, .plain_softmax = true, .float_io = true, .row_major = true},
     {"npu", .fine_tables = false, .small_wide = false, .of_npu = true},
 };
 const int profile_table_count = COUNT_OF(profile_table);

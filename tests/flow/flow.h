@@ -29,6 +29,7 @@ Said flow_compile(const char *model, const char *data, const char *target, const
 /* The same, which must succeed; returns its report. */
 json_t *flow_compiled(const char *model, const char *data, const char *target, const char *out);
 json_t *flow_report(const char *out);
+int flow_transposes(const json_t *report); /* calls that only bring a value into another order */
 /* What a command with --json has printed; NULL when it is no JSON. */
 json_t *flow_json(Said said);
 /* corten run; the arrays it wrote. Must succeed. */

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -17,17 +18,31 @@ static const char *const networks[] = {"mobilenet_v3", "efficientnet", "regnet",
 #define SWING 3.0
 #define SWING_OF_MEAN 1.0
 
+static json_t *compiled(const char *name) {
+    json_t *report = flow_compiled(flow_text("networks/%s.pt2", name), "networks/calibration.npz",
+                                   "cortex-m55", flow_path("%s", name));
+    assert_non_null(report);
+    return report;
+}
+
+/* One picture goes in, one tensor comes out. */
+static void transposes_stand_at_inputs_and_outputs_only(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
+        if (strcmp(networks[i], "transformer") != 0)
+            assert_in_range(flow_transposes(compiled(networks[i])), 0, 2);
+}
+
 static void networks_lose_no_more_than_rounding_alone(void **state) {
     (void)state;
     const int count = (int)(sizeof networks / sizeof *networks);
     double sum = 0;
     for (int i = 0; i < count; i++) {
         const char *data = flow_text("networks/%s.npz", networks[i]);
-        const char *out = flow_path("%s", networks[i]);
-        json_t *report = flow_compiled(flow_text("networks/%s.pt2", networks[i]),
-                                       "networks/calibration.npz", "cortex-m55", out);
+        const json_t *report = compiled(networks[i]);
         assert_int_equal(json_integer_value(json_object_get(report, "float_nodes")), 0);
-        ArrayList torch = flow_arrays(data), got = flow_outputs(out, "networks/tests.npz", NULL);
+        ArrayList torch = flow_arrays(data),
+                  got = flow_outputs(flow_path("%s", networks[i]), "networks/tests.npz", NULL);
         double simulated = array_get(flow_array(&torch, "simulated"), 0);
         double db = flow_sqnr(flow_array(&torch, "out0"), got.item[0].array);
         print_message("%s: %.1f dB, simulated %.1f\n", networks[i], db, simulated);
@@ -41,6 +56,7 @@ static void networks_lose_no_more_than_rounding_alone(void **state) {
 int main(void) {
     flow_begin();
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(transposes_stand_at_inputs_and_outputs_only),
         cmocka_unit_test(networks_lose_no_more_than_rounding_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
