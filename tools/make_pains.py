@@ -111,6 +111,37 @@ def conv_net(channels_last=False):
     return net.to(memory_format=torch.channels_last) if channels_last else net
 
 
+class Blocks(nn.Module):
+    """What memory formats go through: residual, depthwise, pools, a resize, cat, flatten."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1), batch_norm(8), nn.SiLU(inplace=True))
+        self.depthwise = nn.Conv2d(8, 8, 3, padding=1, groups=8)
+        self.pointwise = nn.Conv2d(8, 8, 1)
+        self.up = nn.ConvTranspose2d(8, 4, 2, 2)
+        self.head = nn.Linear(20 * 4, 5)
+
+    def forward(self, x):
+        x = self.stem(x)
+        x = x + self.pointwise(F.relu_(self.depthwise(x)))
+        low = F.max_pool2d(x, 2)
+        x = torch.cat([x, F.interpolate(low, scale_factor=2.0), self.up(low)], 1)
+        return self.head(F.adaptive_avg_pool2d(x, 2).flatten(1)), x
+
+
+def blocks(channels_last=False):
+    return Blocks().to(memory_format=torch.channels_last) if channels_last else Blocks()
+
+
+def distributed_boxes():
+    """A detector's sides as the mean of a distribution over bins."""
+    return Fn(
+        lambda s, x: s.mean(s.bins(x).view(1, 4, 8, 36).transpose(2, 1).softmax(1)).view(1, 4, 36),
+        bins=nn.Conv2d(3, 32, 3), mean=nn.Conv2d(8, 1, 1, bias=False),
+    )  # fmt: skip
+
+
 def permutations():
     import itertools
 
@@ -184,6 +215,11 @@ def probes():
     yield "layout_channels_last", conv_net(True), [
         lambda: image().contiguous(memory_format=torch.channels_last)
     ]
+    yield "layout_blocks_contiguous", blocks(), [image]
+    yield "layout_blocks_channels_last", blocks(True), [
+        lambda: image().contiguous(memory_format=torch.channels_last)
+    ]
+    yield "distributed_boxes", distributed_boxes(), [normal(1, 3, 8, 8)]
     yield "one_channel", nn.Conv2d(1, 4, 3), [normal(1, 1, 8, 8)]
     yield "one_pixel", nn.Conv2d(8, 8, 1), [normal(1, 8, 1, 1)]
     yield "pad_then_conv", Fn(

@@ -126,6 +126,34 @@ static void command_library_and_second_run_give_the_same_bytes(void **state) {
     assert_null(folders_differ(by_command, compiled(name)));
 }
 
+/* BLAS adds in another order on another CPU. What it is for ends with the quantized graph: from
+ * there on the bytes are the same; before it, the number of calls and memory are. */
+static void another_hosts_blas_changes_no_byte_behind_quantization(void **state) {
+    (void)state;
+    static const char *const core[] = {"Prescott", "Haswell"};
+    const char *name = "conv_norm_relu_inplace", *graph = flow_path("quantized.txt"), *made[2];
+    const json_t *report[2];
+    assert_code(flow_shell("%s compile %s -c %s -t cortex-m4 --dump=quantize > %s", CORTEN_EXE,
+                           archive_of(name), data_of(name), graph),
+                0);
+    for (int i = 0; i < 2; i++) {
+        const char *whole = flow_path("whole_on_%s", core[i]);
+        made[i] = flow_path("from_graph_on_%s", core[i]);
+        assert_code(flow_shell("OPENBLAS_CORETYPE=%s %s compile %s --from=layout -t cortex-m4 "
+                               "-o %s -q",
+                               core[i], CORTEN_EXE, graph, made[i]),
+                    0);
+        assert_code(flow_shell("OPENBLAS_CORETYPE=%s %s compile %s -c %s -t cortex-m4 -o %s -q",
+                               core[i], CORTEN_EXE, archive_of(name), data_of(name), whole),
+                    0);
+        report[i] = flow_report(whole);
+    }
+    assert_null(folders_differ(made[0], made[1]));
+    assert_int_equal(computing_calls(report[0]), computing_calls(report[1]));
+    assert_int_equal(number(report[0], "arena_bytes"), number(report[1], "arena_bytes"));
+    assert_int_equal(number(report[0], "weights_bytes"), number(report[1], "weights_bytes"));
+}
+
 static void number_of_threads_changes_no_byte(void **state) {
     (void)state;
     const char *name = "conv_norm_relu_inplace", *data = data_of(name);
@@ -170,6 +198,8 @@ static const char *c_of_net(const char *name) {
 static void memory_format_of_the_example_changes_no_line_of_c(void **state) {
     (void)state;
     assert_string_equal(c_of_net("layout_contiguous"), c_of_net("layout_channels_last"));
+    assert_string_equal(c_of_net("layout_blocks_contiguous"),
+                        c_of_net("layout_blocks_channels_last"));
 }
 
 /* Its text without the digest, which covers comments too. */
@@ -179,6 +209,13 @@ static char *without_digest(const char *text) {
     assert_non_null(end);
     memmove(digest, end, strlen(end) + 1);
     return copy;
+}
+
+/* The input and the boxes; neither the softmax over bins nor the mean of them needs one. */
+static void means_of_distributions_take_pixels_as_they_lie(void **state) {
+    (void)state;
+    const json_t *report = flow_report(compiled("distributed_boxes"));
+    assert_int_equal(flow_transposes(report), 2);
 }
 
 static void aliases_of_cat_give_the_same_c(void **state) {
@@ -510,6 +547,9 @@ static void outlier_channel_does_not_drown_the_others(void **state) {
     assert_true(outlier_db("minmax", NULL) > 30);
     assert_true(outlier_db("mse", NULL) > 30);
     assert_true(outlier_db("percentile", NULL) > 20); /* cuts the largest off, as asked */
+    const char *wide = flow_path("wide.precision");
+    file_write(flow_c(), wide, "* = int16\n", strlen("* = int16\n"));
+    assert_true(outlier_db("minmax", wide) > 45);
 }
 
 static void nothing_in_integers_is_a_failure(void **state) {
@@ -548,11 +588,13 @@ int main(void) {
         cmocka_unit_test(modules_are_integer_and_close_to_torch),
         cmocka_unit_test(shared_silu_inplace_becomes_two_tables_in_stores),
         cmocka_unit_test(command_library_and_second_run_give_the_same_bytes),
+        cmocka_unit_test(another_hosts_blas_changes_no_byte_behind_quantization),
         cmocka_unit_test(number_of_threads_changes_no_byte),
         cmocka_unit_test(residual_add_and_its_relu_cost_one_call),
         cmocka_unit_test(norms_fold_and_relus_fuse),
         cmocka_unit_test(aliases_of_cat_give_the_same_c),
         cmocka_unit_test(memory_format_of_the_example_changes_no_line_of_c),
+        cmocka_unit_test(means_of_distributions_take_pixels_as_they_lie),
         cmocka_unit_test(zero_padding_folds_and_other_padding_does_not),
         cmocka_unit_test(accumulators_near_the_limit_keep_their_sign),
         cmocka_unit_test(all_permutations_of_sizes_1_to_3_move_right),
