@@ -47,7 +47,8 @@ static Value *joined(C *c, Graph *g, Node *n, Value *x, int dim) {
 static void decompose_diff(C *c, Graph *g, Node *n) {
     Value *x = node_in(n, "self");
     int dim = dim_wrap(c, n, node_int(n, "dim"), x->type.rank);
-    x = joined(c, g, n, x, dim);
+    if (node_int(n, "n") > 0) /* else what is given beside it does not count */
+        x = joined(c, g, n, x, dim);
     for (int64_t k = node_int(n, "n"); k > 0 && x->type.dim[dim] > 0; k--) {
         int64_t size = x->type.dim[dim];
         const char *op = x->type.dtype == DT_BOOL ? "aten::logical_xor" : "aten::sub.Tensor";
@@ -267,13 +268,21 @@ static Value *length_along(C *c, Graph *g, Node *n, Value *x, int64_t dim) {
     return node_value(g, n, "aten::clamp_min", ARGS(arg_value(length), *node_arg(n, "eps")));
 }
 
+static Value *expanded_to(C *c, Graph *g, Node *n, Value *x, const Type *t) {
+    return node_value(g, n, "aten::expand", ARGS(arg_value(x), arg_ints(c, t->rank, t->dim)));
+}
+
+/* dim counts in what both operands broadcast to. */
 static void decompose_cosine_similarity(C *c, Graph *g, Node *n) {
     Value *a = node_in(n, "x1"), *b = node_in(n, "x2");
     int64_t dim = node_int(n, "dim");
-    Value *dot = sum_along(c, g, n, binary(g, n, "aten::mul.Tensor", a, b), dim);
+    Value *product = binary(g, n, "aten::mul.Tensor", a, b);
+    a = expanded_to(c, g, n, a, &product->type);
+    b = expanded_to(c, g, n, b, &product->type);
     Value *lengths = binary(g, n, "aten::mul.Tensor", length_along(c, g, n, a, dim),
                             length_along(c, g, n, b, dim));
-    value_replace(g, n->out[0], binary(g, n, "aten::div.Tensor", dot, lengths));
+    value_replace(g, n->out[0],
+                  binary(g, n, "aten::div.Tensor", sum_along(c, g, n, product, dim), lengths));
 }
 
 static const Op rows[] = {

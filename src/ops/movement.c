@@ -249,28 +249,35 @@ static void roll_decompose(C *c, Graph *g, Node *n) {
 
 typedef enum { PAD_CONSTANT, PAD_REFLECT, PAD_REPLICATE, PAD_CIRCULAR } PadMode;
 
-/* The source of place k, counted from the first element of `size`; -1: outside. */
-static int64_t pad_source(PadMode mode, int64_t k, int64_t size) {
-    if (k >= 0 && k < size)
-        return k;
-    switch (mode) {
-    case PAD_REFLECT:
-        return k < 0 ? -k : 2 * (size - 1) - k;
-    case PAD_REPLICATE:
-        return k < 0 ? 0 : size - 1;
-    case PAD_CIRCULAR:
-        return k < 0 ? k + size : k - size;
-    default:
-        return -1;
-    }
+typedef struct { /* along one dim; a pad below 0 cuts off */
+    int64_t size, before, after;
+} Pads;
+
+static int64_t pads_kept(const Pads *p) {
+    return p->size + (p->before < 0 ? p->before : 0) + (p->after < 0 ? p->after : 0);
 }
 
-/* How far a mode can pad one side of `size` elements. */
-static int64_t pad_limit(PadMode mode, int64_t size) {
-    return mode == PAD_REFLECT                ? size - 1
-           : mode == PAD_CIRCULAR             ? size
-           : size > 0 || mode == PAD_CONSTANT ? INT32_MAX
-                                              : 0;
+/* The source of place k, counted from the first element; -1: outside. Only the circle is one of
+ * what is kept. */
+static int64_t pad_source(PadMode mode, int64_t k, const Pads *p) {
+    int64_t last = p->size - 1, first_kept = p->before < 0 ? -p->before : 0;
+    if (mode == PAD_CIRCULAR)
+        return k < first_kept                   ? k + pads_kept(p)
+               : k >= first_kept + pads_kept(p) ? k - pads_kept(p)
+                                                : k;
+    if (k >= 0 && k <= last)
+        return k;
+    if (mode == PAD_CONSTANT)
+        return -1;
+    return mode == PAD_REFLECT ? k < 0 ? -k : 2 * last - k : k < 0 ? 0 : last;
+}
+
+/* How far a mode can pad one side. */
+static int64_t pad_limit(PadMode mode, const Pads *p) {
+    return mode == PAD_REFLECT                   ? p->size - 1
+           : mode == PAD_CIRCULAR                ? pads_kept(p)
+           : p->size > 0 || mode == PAD_CONSTANT ? INT32_MAX
+                                                 : 0;
 }
 
 /* `name` has (before, after) of the last dim first; negative ones cut off. */
@@ -283,19 +290,19 @@ static bool pad_sources(C *c, const Node *n, Sources *s, const char *name, PadMo
         return movement_refuse(c, n, "%d pads for a tensor of rank %d", count, s->rank);
     for (int i = 0; i < count / 2; i++) {
         int d = s->rank - 1 - i;
-        int64_t size = s->in_dim[d], before = pad[2 * i], after = pad[2 * i + 1];
-        int64_t limit = pad_limit(mode, size);
-        if (before > limit || after > limit || before < -size || after < -size ||
-            size + before + after < 0)
+        Pads p = {s->in_dim[d], pad[2 * i], pad[2 * i + 1]};
+        int64_t limit = pad_limit(mode, &p);
+        if (p.before > limit || p.after > limit || p.before < -p.size || p.after < -p.size ||
+            p.size + p.before + p.after < 0)
             return movement_refuse(c, n, "pads %lld and %lld of a dimension of %lld",
-                                   (long long)before, (long long)after, (long long)size);
-        if (before == 0 && after == 0)
+                                   (long long)p.before, (long long)p.after, (long long)p.size);
+        if (p.before == 0 && p.after == 0)
             continue;
-        int64_t total = size + before + after, *source = sources_make(c, n, s, d, total);
+        int64_t total = p.size + p.before + p.after, *source = sources_make(c, n, s, d, total);
         if (!source)
             return false;
         for (int64_t k = 0; k < total; k++)
-            source[k] = pad_source(mode, k - before, size);
+            source[k] = pad_source(mode, k - p.before, &p);
     }
     return true;
 }
