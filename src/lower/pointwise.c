@@ -188,6 +188,14 @@ static const struct {
     {"aten::floor", 1, {{CTN_INTEGER_ADD, false, 0}}},
     {"aten::round", 1, {{CTN_INTEGER_ADD, false, 0}}},
     {"aten::trunc", 1, {{CTN_INTEGER_ADD, false, 0}}},
+    {"aten::fix", 1, {{CTN_INTEGER_ADD, false, 0}}},
+    {"aten::nan_to_num", 1, {{CTN_INTEGER_ADD, false, 0}}},
+    {"aten::signbit", 1, {{CTN_INTEGER_LT, false, 0}}},
+    {"aten::isfinite", 1, {{CTN_INTEGER_EQ, true, 0}}},
+    {"aten::isnan", 1, {{CTN_INTEGER_NE, true, 0}}},
+    {"aten::isinf", 1, {{CTN_INTEGER_NE, true, 0}}},
+    {"aten::isposinf", 1, {{CTN_INTEGER_NE, true, 0}}},
+    {"aten::isneginf", 1, {{CTN_INTEGER_NE, true, 0}}},
 };
 
 static int bound_steps(const Node *n, Step *step) {
@@ -197,6 +205,12 @@ static int bound_steps(const Node *n, Step *step) {
     if (!text_equal(op_schema(n->op)->name, "aten::clamp_min") && node_has(n, "max"))
         step[count++] = (Step){.op = CTN_INTEGER_MIN, .number = node_int(n, "max")};
     return count;
+}
+
+static int hardtanh_steps(const Node *n, Step *step) {
+    step[0] = (Step){.op = CTN_INTEGER_MAX, .number = (int64_t)node_double(n, "min_val")};
+    step[1] = (Step){.op = CTN_INTEGER_MIN, .number = (int64_t)node_double(n, "max_val")};
+    return 2;
 }
 
 static int steps_of(const Node *n, Step *step) {
@@ -212,7 +226,7 @@ static int steps_of(const Node *n, Step *step) {
     for (size_t k = 0; k < COUNT_OF(clamps); k++)
         if (text_equal(clamps[k], name))
             return bound_steps(n, step);
-    return 0;
+    return text_equal(name, "aten::hardtanh") ? hardtanh_steps(n, step) : 0;
 }
 
 /* v / scale for the integers v of the operand. Numbers beyond 2^17 steps are beyond any grid. */

@@ -69,8 +69,11 @@ static double map_hardsigmoid(const Node *n, const double *in) {
     return clamp(in[0] + 3, 0, 6) / 6;
 }
 
+/* Bounds of integers are cut to integers. */
 static double map_hardtanh(const Node *n, const double *in) {
-    return clamp(in[0], node_double(n, "min_val"), node_double(n, "max_val"));
+    double low = node_double(n, "min_val"), high = node_double(n, "max_val");
+    bool integer = !dtype_is_float(n->out[0]->type.dtype);
+    return integer ? clamp(in[0], trunc(low), trunc(high)) : clamp(in[0], low, high);
 }
 
 static double map_mish(const Node *n, const double *in) {
@@ -219,7 +222,8 @@ static const Op rows[] = {
     {.schema = "aten::hardswish(Tensor self) -> Tensor", .map = map_hardswish},
     {.schema = "aten::hardsigmoid(Tensor self) -> Tensor", .map = map_hardsigmoid},
     {.schema = "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
-     .map = map_hardtanh},
+     .map = map_hardtanh,
+     .lower = lower_integer_unary},
     {.schema = "aten::mish(Tensor self) -> Tensor", .map = map_mish},
     {.schema = "aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
      .map = map_softplus},

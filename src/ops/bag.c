@@ -5,9 +5,14 @@
 
 enum { MODE_SUM, MODE_MEAN, MODE_MAX };
 
+/* The row that counts for nothing; -1: none. Of the overload that is named after it, -1 is the last
+ * row. */
 static int64_t bag_padding(const Node *n) {
-    return node_takes(n, "padding_idx") && node_has(n, "padding_idx") ? node_int(n, "padding_idx")
-                                                                      : -1;
+    int64_t row = -1;
+    if (node_takes(n, "padding_idx") && node_has(n, "padding_idx"))
+        row = node_int(n, "padding_idx");
+    bool from_end = text_equal(op_schema(n->op)->overload, "padding_idx") && row < 0;
+    return from_end && node_has(n, "padding_idx") ? row + node_in(n, "weight")->type.dim[0] : row;
 }
 
 static void bag_shape(C *c, Node *n) {

@@ -156,11 +156,15 @@ static double copysign_of(const Node *n, double a, double b) {
 BINARY(copysign)
 BINARY_SCALAR(copysign, "other")
 
-static double heaviside_of(const Node *n, double a, double b) {
-    (void)n;
-    return a == 0 ? b : a > 0;
+static void decompose_heaviside(C *c, Graph *g, Node *n) {
+    (void)c;
+    Value *x = node_in(n, "self"), *values = node_in(n, "values");
+    Value *zero = MAKE("aten::eq.Scalar", arg_value(x), arg_int(0));
+    Value *step = MAKE("aten::gt.Scalar", arg_value(x), arg_int(0));
+    step = value_converted(g, n, step, n->out[0]->type.dtype);
+    value_replace(g, n->out[0],
+                  MAKE("aten::where.self", arg_value(zero), arg_value(values), arg_value(step)));
 }
-BINARY(heaviside)
 
 /* ---- others ------------------------------------------------------------------------------- */
 
@@ -395,7 +399,8 @@ static const Op rows[] = {
     {.schema = "aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor",
      .shape = shape_broadcast_float,
      BY_TABLE2(copysign_scalar)},
-    {.schema = "aten::heaviside(Tensor self, Tensor values) -> Tensor", BY_TABLE2(heaviside)},
+    {.schema = "aten::heaviside(Tensor self, Tensor values) -> Tensor",
+     COMPOSITE(decompose_heaviside)},
     {.schema = "aten::atan2(Tensor self, Tensor other) -> Tensor",
      .shape = shape_broadcast_float,
      BY_TABLE2(atan2)},

@@ -100,10 +100,41 @@ bool indexing_open(C *c, const Node *n, Indexing *x, bool running) {
     return true;
 }
 
+/* Coordinate `dim` of each true place of a mask. */
+static int64_t *mask_numbers(C *c, const Array *mask, int dim) {
+    int64_t found = 0, behind = 1, count = array_count(mask);
+    int64_t *number = NEW_ARRAY(c, int64_t, count + 1);
+    for (int k = dim + 1; k < mask->rank; k++)
+        behind *= mask->dim[k];
+    for (int64_t i = 0; i < count; i++)
+        if (array_get_int(mask, i) != 0)
+            number[found++] = i / behind % mask->dim[dim];
+    return number;
+}
+
+/* The numbers of `a`, broadcast to the spread, each wrapped to 0..size-1. NULL: one is outside. */
+static int64_t *spread_numbers(C *c, const Node *n, const Indexing *x, const Array *a,
+                               int64_t size) {
+    int64_t total = dims_count(x->spread_rank, x->spread);
+    int64_t *number = NEW_ARRAY(c, int64_t, total + 1);
+    for (int64_t i = 0; i < total; i++) {
+        int64_t at = 0, rest = i, step = 1;
+        for (int k = x->spread_rank - 1, s = a->rank - 1; k >= 0; k--, s--) {
+            if (s >= 0 && a->dim[s] > 1)
+                at += rest % x->spread[k] * step;
+            step *= s >= 0 ? a->dim[s] : 1;
+            rest /= x->spread[k];
+        }
+        number[i] = index_wrap(c, n, array_get_int(a, at), size);
+        if (number[i] < 0)
+            return NULL;
+    }
+    return number;
+}
+
 /* Per dim of self, the index of each element of the spread, wrapped. False: not constant. */
 static bool indexing_numbers(C *c, const Node *n, const Indexing *x, bool running,
                              int64_t *number[MAX_RANK]) {
-    int64_t total = dims_count(x->spread_rank, x->spread);
     for (int d = 0; d < x->self.rank; d++) {
         const Array *a = x->value[d] ? index_data(c, x->value[d], running) : NULL;
         number[d] = NULL;
@@ -111,25 +142,10 @@ static bool indexing_numbers(C *c, const Node *n, const Indexing *x, bool runnin
             continue;
         if (!a)
             return false;
-        number[d] = NEW_ARRAY(c, int64_t, total + 1);
-        int64_t found = 0, behind = 1, count = array_count(a);
-        for (int k = x->mask_dim[d] + 1; x->mask_dim[d] >= 0 && k < a->rank; k++)
-            behind *= a->dim[k];
-        for (int64_t i = 0; x->mask_dim[d] >= 0 && i < count; i++)
-            if (array_get_int(a, i) != 0)
-                number[d][found++] = i / behind % a->dim[x->mask_dim[d]];
-        for (int64_t i = 0; x->mask_dim[d] < 0 && i < total; i++) {
-            int64_t at = 0, rest = i, step = 1;
-            for (int k = x->spread_rank - 1, s = a->rank - 1; k >= 0; k--, s--) {
-                if (s >= 0 && a->dim[s] > 1)
-                    at += rest % x->spread[k] * step;
-                step *= s >= 0 ? a->dim[s] : 1;
-                rest /= x->spread[k];
-            }
-            number[d][i] = index_wrap(c, n, array_get_int(a, at), x->self.dim[d]);
-            if (number[d][i] < 0)
-                return false;
-        }
+        number[d] = x->mask_dim[d] >= 0 ? mask_numbers(c, a, x->mask_dim[d])
+                                        : spread_numbers(c, n, x, a, x->self.dim[d]);
+        if (!number[d])
+            return false;
     }
     return true;
 }
@@ -154,6 +170,60 @@ int64_t *indexing_sources(C *c, const Node *n, const Indexing *x, bool running) 
             index[d] = 0;
     }
     return source;
+}
+
+/* ---- several indices that depend on data --------------------------------------------------------
+ */
+
+/* The numbers of dim d of self, 0..size-1, times step. */
+static Value *stepped_numbers(C *c, Graph *g, Node *n, const Indexing *x, int d, int64_t step) {
+    Value *v = (Value *)(uintptr_t)x->value[d];
+    if (x->mask_dim[d] >= 0) {
+        int64_t count = mask_count(v->constant);
+        const int64_t *number = mask_numbers(c, v->constant, x->mask_dim[d]);
+        Array *places = array_new(c, DT_I64, 1, &count);
+        for (int64_t i = 0; i < count; i++)
+            array_set_int(places, i, number[i]);
+        v = value_constant(g, "places", places);
+    }
+    v = MAKE("aten::remainder.Scalar", arg_value(v), arg_int(x->self.dim[d]));
+    return step == 1 ? v : MAKE("aten::mul.Scalar", arg_value(v), arg_int(step));
+}
+
+bool indexing_merge(C *c, Graph *g, Node *n, Merged *m) {
+    Indexing x;
+    int taken = 0, rank = 1;
+    int64_t dim[MAX_RANK + 1] = {1};
+    if (!indexing_open(c, n, &x, false))
+        return false;
+    *m = (Merged){.spread_rank = x.spread_rank, .spread_at = x.spread_at, .out = x.out};
+    for (int d = 0; d < x.self.rank; d++)
+        taken += x.value[d] != NULL;
+    for (int d = x.self.rank - 1, front = taken, back = x.self.rank; d >= 0; d--)
+        m->order[x.value[d] ? --front : --back] = d;
+    for (int i = 0; i < x.self.rank; i++) {
+        m->dim[i] = x.self.dim[m->order[i]];
+        if (i >= taken)
+            dim[rank++] = m->dim[i];
+    }
+    for (int i = taken - 1; i >= 0; i--) {
+        Value *v = stepped_numbers(c, g, n, &x, (int)m->order[i], dim[0]);
+        m->index = m->index ? MAKE("aten::add.Tensor", arg_value(m->index), arg_value(v)) : v;
+        dim[0] *= m->dim[i];
+    }
+    m->self =
+        MAKE("aten::permute", arg_value(node_in(n, "self")), arg_ints(c, x.self.rank, m->order));
+    m->self = MAKE("aten::reshape", arg_value(m->self), arg_ints(c, rank, dim));
+    return true;
+}
+
+void merged_order(const Merged *m, bool back, int64_t order[MAX_RANK]) {
+    for (int d = 0; d < m->out.rank; d++) {
+        int at = d < m->spread_at                    ? m->spread_rank + d
+                 : d < m->spread_at + m->spread_rank ? d - m->spread_at
+                                                     : d;
+        order[back ? at : d] = back ? d : at;
+    }
 }
 
 /* ---- one index along one dim ------------------------------------------------------------------
@@ -270,21 +340,47 @@ static int64_t *index_sources(C *c, const Node *n, bool running) {
     return indexing_open(c, n, &x, running) ? indexing_sources(c, n, &x, running) : NULL;
 }
 
-/* One tensor of numbers among full slices. */
-static bool index_along(C *c, const Node *n, Along *a) {
+Value *only_index(const Node *n, int *before) {
     const Arg *list = node_arg(n, "indices");
-    const Value *index = NULL;
+    Value *index = NULL;
+    for (int i = 0; i < list->u.list.count; i++) {
+        if (list->u.list.item[i].kind != ARG_VALUE)
+            continue;
+        if (index)
+            return NULL;
+        index = list->u.list.item[i].u.value;
+        *before = i;
+    }
+    return index;
+}
+
+static bool index_along(C *c, const Node *n, Along *a) {
+    (void)c;
     int dim = 0;
-    for (int i = 0; i < list->u.list.count; i++)
-        if (list->u.list.item[i].kind == ARG_VALUE) {
-            if (index)
-                return movement_refuse(c, n, "no integer form: two indices that depend on data");
-            index = list->u.list.item[i].u.value;
-            dim = i;
-        }
+    const Value *index = only_index(n, &dim);
     return index && along_dim(n, dim, index, a);
 }
-READ_FUNCTIONS(index)
+
+static void index_eval(C *c, Node *n) {
+    read_eval(c, n, index_sources);
+}
+
+/* Indices of several dims that depend on data become one, of these dims as one. */
+static void index_decompose(C *c, Graph *g, Node *n) {
+    int before;
+    Merged m;
+    int64_t order[MAX_RANK];
+    if (reads_constants(n) || only_index(n, &before)) {
+        read_decompose(c, g, n, index_sources, index_along);
+        return;
+    }
+    if (!indexing_merge(c, g, n, &m))
+        return;
+    Value *y = MAKE("aten::index.Tensor", arg_value(m.self), arg_values(c, 1, &m.index));
+    merged_order(&m, false, order);
+    value_replace(g, n->out[0],
+                  MAKE("aten::permute", arg_value(y), arg_ints(c, m.out.rank, order)));
+}
 
 static void index_select_shape(C *c, Node *n) {
     const Type *index = &node_in(n, "index")->type;

@@ -24,6 +24,25 @@ bool indexing_open(C *c, const Node *n, Indexing *x, bool running);
 /* For each element of x->out, its element of self. NULL: not constant, or a diagnostic. */
 int64_t *indexing_sources(C *c, const Node *n, const Indexing *x, bool running);
 
+/* The only index among full slices; *before: how many of them stand in front of it. NULL: several.
+ */
+Value *only_index(const Node *n, int *before);
+
+typedef struct {  /* x[i, :, j] as a read or write with one index, of the indexed dims as one */
+    Value *self;  /* the indexed dims, as one, then the others */
+    Value *index; /* of the spread */
+    int64_t order[MAX_RANK]; /* self's dims, the indexed ones in front */
+    int64_t dim[MAX_RANK];   /* their sizes in that order */
+    int spread_rank, spread_at;
+    Type out;
+} Merged;
+
+/* Several indices of which some depend on data. False: a diagnostic is recorded. */
+bool indexing_merge(C *c, Graph *g, Node *n, Merged *m);
+/* Permutes what m->self read at m->index has (the spread, then the rest) to m->out; back: from
+ * m->out to that. */
+void merged_order(const Merged *m, bool back, int64_t order[MAX_RANK]);
+
 int indexed_dim(C *c, const Node *n); /* argument `dim` of a node with `self` */
 /* Element numbers of a tensor of `type` for each element of `at`, dim `dim` replaced by the number
  * at[i] itself (whole rows: at is a vector) or by the one at the same place (at has all dims). */

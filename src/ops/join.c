@@ -215,6 +215,42 @@ static void broadcast_tensors_decompose(C *c, Graph *g, Node *n) {
                             MAKE("aten::expand", arg_value(part[i]), arg_ints(c, rank, dim)));
 }
 
+/* Each of several tensors through the row of the same name for one. */
+static void atleast_decompose(C *c, Graph *g, Node *n) {
+    int count;
+    Value **part = joined(c, n, &count);
+    for (int i = 0; i < count; i++)
+        outputs_replace(g, n, i, MAKE(op_schema(n->op)->name, arg_value(part[i])));
+}
+
+/* Ones in front, but of a matrix that becomes a solid behind. */
+static void atleast_shape(C *c, Node *n, int rank) {
+    int count;
+    Value **part = joined(c, n, &count);
+    node_set_out_count(n, count);
+    for (int i = 0; i < count && i < n->out_count; i++) {
+        Type t = part[i]->type;
+        for (int at; t.rank < rank; t.dim[at] = 1, t.rank++) {
+            at = rank == 3 && t.rank == 2 ? 2 : 0;
+            for (int d = t.rank; d > at; d--)
+                t.dim[d] = t.dim[d - 1];
+        }
+        n->out[i]->type = t;
+    }
+}
+
+static void atleast_1d_shape(C *c, Node *n) {
+    atleast_shape(c, n, 1);
+}
+
+static void atleast_2d_shape(C *c, Node *n) {
+    atleast_shape(c, n, 2);
+}
+
+static void atleast_3d_shape(C *c, Node *n) {
+    atleast_shape(c, n, 3);
+}
+
 /* Sizes of a mesh of vectors or scalars; "xy" swaps the first two. */
 static bool mesh_dims(C *c, const Node *n, Value *const *part, int count, bool swap, int64_t *dim) {
     if (count > MAX_RANK)
@@ -261,6 +297,12 @@ static void meshgrid_decompose(C *c, Graph *g, Node *n) {
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
+#define ATLEAST(name)                                                                              \
+    {                                                                                              \
+        .schema = "aten::" #name ".Sequence(Tensor[] tensors) -> Tensor[]", .shape = name##_shape, \
+        .eval = composite_eval, .decompose = atleast_decompose                                     \
+    }
+
 static const Op rows[] = {
     {.schema = "aten::cat(Tensor[] tensors, int dim=0) -> Tensor",
      .traits = OP_ANY_ORDER,
@@ -289,6 +331,9 @@ static const Op rows[] = {
      .shape = meshgrid_shape,
      .eval = composite_eval,
      .decompose = meshgrid_decompose},
+    ATLEAST(atleast_1d),
+    ATLEAST(atleast_2d),
+    ATLEAST(atleast_3d),
 };
 
 OPS_FAMILY(join, rows);

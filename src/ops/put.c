@@ -429,21 +429,6 @@ static bool index_put_places(C *c, const Node *n, bool running, Places *p) {
     return p->to && p->from;
 }
 
-/* The only index among full slices; *before: how many of them stand in front of it. */
-static Value *only_index(const Node *n, int *before) {
-    const Arg *list = node_arg(n, "indices");
-    Value *index = NULL;
-    for (int i = 0; i < list->u.list.count; i++) {
-        if (list->u.list.item[i].kind != ARG_VALUE)
-            continue;
-        if (index)
-            return NULL;
-        index = list->u.list.item[i].u.value;
-        *before = i;
-    }
-    return index;
-}
-
 static bool index_put_choices(C *c, Graph *g, Node *n, Choices *x) {
     Value *self = node_in(n, "self"), *values = in_dtype_of_self(g, n, node_in(n, "values"));
     const Type *t = &self->type;
@@ -492,8 +477,32 @@ static void index_put_eval(C *c, Node *n) {
     write_eval(c, n, index_put_places);
 }
 
+/* Indices of several dims that depend on data become one, of these dims as one. */
+static void merged_put_decompose(C *c, Graph *g, Node *n) {
+    Merged m;
+    int64_t order[MAX_RANK], back[MAX_RANK];
+    if (!indexing_merge(c, g, n, &m))
+        return;
+    Value *values = node_in(n, "values"), *y;
+    int rank = node_in(n, "self")->type.rank;
+    if (type_count(&values->type) > 1) {
+        merged_order(&m, true, order);
+        values = MAKE("aten::expand", arg_value(values), arg_ints(c, m.out.rank, m.out.dim));
+        values = MAKE("aten::permute", arg_value(values), arg_ints(c, m.out.rank, order));
+    }
+    y = MAKE("aten::index_put", arg_value(m.self), arg_values(c, 1, &m.index), arg_value(values),
+             *node_arg(n, "accumulate"));
+    for (int d = 0; d < rank; d++)
+        back[m.order[d]] = d;
+    y = MAKE("aten::view", arg_value(y), arg_ints(c, rank, m.dim));
+    value_replace(g, n->out[0], MAKE("aten::permute", arg_value(y), arg_ints(c, rank, back)));
+}
+
 static void index_put_decompose(C *c, Graph *g, Node *n) {
-    if (!mask_decompose(c, g, n))
+    int before;
+    if (is_varying(n, "indices") && !only_index(n, &before))
+        merged_put_decompose(c, g, n);
+    else if (!mask_decompose(c, g, n))
         write_decompose(c, g, n, "indices", index_put_places, index_put_choices);
 }
 

@@ -257,7 +257,7 @@ static double map_nan_to_num(const Node *n, const double *in) {
 #define TEST(name)                                                                                 \
     {                                                                                              \
         .schema = "aten::" #name "(Tensor self) -> Tensor", .map = map_##name,                     \
-        .shape = shape_broadcast_bool                                                              \
+        .shape = shape_broadcast_bool, .lower = lower_integer_unary                                \
     }
 static const Op rows[] = {
     ROW(abs),
@@ -361,7 +361,8 @@ static const Op rows[] = {
      .shape = shape_mvlgamma},
     {.schema = "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? "
                "neginf=None) -> Tensor",
-     .map = map_nan_to_num},
+     .map = map_nan_to_num,
+     .lower = lower_integer_unary},
 };
 
 OPS_FAMILY(unary, rows);
