@@ -62,6 +62,13 @@ def test_missing_calibration_is_called_as_in_python(digits: dict[str, Any]) -> N
         corten.compile(digits["archive"])
 
 
+def test_a_name_that_c_has_for_something_else(digits: dict[str, Any]) -> None:
+    with pytest.raises(corten.UsageError, match='name= "int": a model'):
+        corten.compile(digits["archive"], calibration=digits["in0"][:4], name="int")
+    named = corten.compile(digits["archive"], calibration=digits["in0"][:4], name="digit_reader")
+    assert named.name == "digit_reader" and "digit_reader.h" in named.c_files
+
+
 def test_wrong_types(digits: dict[str, Any]) -> None:
     with pytest.raises(TypeError, match="a path, a torch module or exported program"):
         corten.compile(3)

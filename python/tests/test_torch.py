@@ -180,7 +180,7 @@ def test_nodes_have_their_lines() -> None:
 
 
 def test_a_module_needs_an_example(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="example_inputs"):
+    with pytest.raises(ValueError, match="give example_inputs=, or calibration= samples"):
         corten.compile(SmallNet())
     np.save(tmp_path / "x.npy", IMAGES.numpy())
     with pytest.raises(ValueError, match="example_inputs"):

@@ -147,6 +147,23 @@ static void stepped_instances_equal_whole_runs(void **state) {
     assert_code(run_program("steps", out, "digits_silu", "-DDIGITS_SILU_TRACE"), 0);
 }
 
+static void state_is_as_at_first_behind_a_reset(void **state) {
+    (void)state;
+    static const char *const streams[] = {"denoiser", "gain", "keyword"};
+    assert_code(run_program("reset", compiled("lstm_stream", "cortex-m4"), "lstm_stream", ""), 0);
+    int with_numbers = 0;
+    for (size_t i = 0; i < COUNT_OF(streams); i++) {
+        const char *out = flow_path("reset_%s", streams[i]);
+        assert_non_null(flow_compiled(flow_text("streams/%s.pt2", streams[i]),
+                                      flow_text("streams/%s_calib.npz", streams[i]), "cortex-m4",
+                                      out));
+        with_numbers +=
+            strstr(file_text(flow_text("%s/%s.c", out, streams[i])), "initial0") != NULL;
+        assert_code(run_program("reset", out, streams[i], ""), 0);
+    }
+    assert_true(with_numbers > 0); /* states that do not begin as zeros */
+}
+
 static const char *bound(const char *cpu) {
     const char *out = flow_path("bound_%s", cpu), *data = flow_text("%s/calib.npz", digits_folder);
     CortenOptions o = {.model = flow_text("%s/digits_silu.pt2", digits_folder),
@@ -349,6 +366,7 @@ int main(void) {
         cmocka_unit_test(gcc_and_clang_compile_it_for_every_cpu),
         cmocka_unit_test(plain_c_alone_has_no_assembly_and_no_intrinsics),
         cmocka_unit_test(stepped_instances_equal_whole_runs),
+        cmocka_unit_test(state_is_as_at_first_behind_a_reset),
         cmocka_unit_test(inputs_of_two_buffers_take_turns),
         cmocka_unit_test(bound_inputs_are_outside_of_the_arena_and_agree_with_the_chip),
         cmocka_unit_test(bytes_of_a_camera_come_from_a_folder_of_images_to_the_chip),
