@@ -214,10 +214,10 @@ static void warn_of_integers(C *c, const Graph *g, const Samples *samples) {
         const Value *v = g->input[k].kind == ARG_VALUE ? g->input[k].u.value : NULL;
         DType given = v && samples->sample[0][k] ? samples->sample[0][k]->dtype : DT_F32;
         if (v && dtype_is_float(v->type.dtype) && (given == DT_I8 || given == DT_I16))
-            diag_warning_once(c, NULL,
-                              "the calibration data of input %s are %s: taken as real numbers; run "
-                              "and verify take such arrays as what the chip gets",
-                              g->input_name ? g->input_name[k] : "", dtype_name(given));
+            diag_warning(c, NULL,
+                         "the calibration data of input %s are %s: taken as real numbers; run "
+                         "and verify take such arrays as what the chip gets",
+                         g->input_name ? g->input_name[k] : "", dtype_name(given));
     }
 }
 

@@ -76,7 +76,7 @@ static json_t *diagnostic_json(const Diag *d) {
 static void print_errors(const C *c, const Session *s, int code) {
     json_t *errors = json_array();
     for (const Diag *d = c->first_diag; d; d = d->next)
-        if (!d->warning)
+        if (!d->warning && !diag_is_repeated(c, d))
             json_array_append_new(errors, diagnostic_json(d));
     json_t *root = json_pack("{s:i, s:o}", "exit_code", code, "errors", errors);
     json_dumpf(root, s->results, JSON_INDENT(1));

@@ -84,9 +84,6 @@ void diag_error(C *c, DiagKind kind, const Loc *loc, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void diag_warning(C *c, const Loc *loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same, unless it stands there already: passes may run again. */
-void diag_warning_once(C *c, const Loc *loc, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 /* Adds an indented line to the diagnostic recorded last. */
 void diag_detail(C *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Records an error and unwinds. */

@@ -97,17 +97,6 @@ void diag_warning(C *c, const Loc *loc, const char *format, ...) {
     va_end(args);
 }
 
-void diag_warning_once(C *c, const Loc *loc, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    const char *message = c_vformat(c, format, args);
-    va_end(args);
-    for (const Diag *d = c->first_diag; d != NULL; d = d->next)
-        if (d->warning && strcmp(d->message, message) == 0)
-            return;
-    diag_warning(c, loc, "%s", message);
-}
-
 void diag_detail(C *c, const char *format, ...) {
     Diag *d = c->last_diag;
     assert(d != NULL);

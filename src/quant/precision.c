@@ -90,9 +90,9 @@ void passed_over_add(C *c, PassedOver *p, const Node *n) {
 }
 
 void passed_over_tell(C *c, const PrecisionRule *rule, const PassedOver *p) {
-    diag_warning_once(c, &(Loc){.file = rule->file, .line = rule->line},
-                      "'%s = %s' passes over %d node%s without such a form: %s", rule->pattern,
-                      rule->precision, p->count, p->count == 1 ? "" : "s", p->names);
+    diag_warning(c, &(Loc){.file = rule->file, .line = rule->line},
+                 "'%s = %s' passes over %d node%s without such a form: %s", rule->pattern,
+                 rule->precision, p->count, p->count == 1 ? "" : "s", p->names);
 }
 
 /* ---- what is asked for ---------------------------------------------------------------------- */
@@ -255,7 +255,7 @@ static void check_int4_rules(C *c, Graph *g, const Options *o) {
         const char *text =
             c_format(c, "nothing that '%s = w4' names has constant weights", rule->pattern);
         if (!used && rule_is_glob(rule))
-            diag_warning_once(c, &loc, "%s", text);
+            diag_warning(c, &loc, "%s", text);
         else if (!used)
             diag_error(c, DIAG_MODEL, &loc, "%s", text);
     }
