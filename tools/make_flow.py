@@ -233,6 +233,32 @@ class Views(nn.Module):
         return self.b(y[:, 1, :16]) + y.flatten()[32:48]
 
 
+class Joined(nn.Module):
+    """Images of two sizes, joined along their pixels as a detector's heads are."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Conv2d(4, 8, 3, padding=1), nn.Conv2d(4, 8, 3, stride=2, padding=1)
+        self.c = nn.Conv1d(8, 8, 1)
+
+    def forward(self, x):
+        y = torch.cat([self.a(x).sigmoid().flatten(2), self.b(x).sigmoid().flatten(2)], 2)
+        return self.c(y).mean(2)
+
+
+class Branches(nn.Module):
+    """Two wide values that need not live at once, in an order in which they do."""
+
+    def __init__(self):
+        super().__init__()
+        self.wide, self.wide2 = nn.Linear(16, 512), nn.Linear(16, 512)
+        self.narrow, self.narrow2 = nn.Linear(512, 16), nn.Linear(512, 16)
+
+    def forward(self, x):
+        a, b = self.wide(x).relu(), self.wide2(x).relu()
+        return self.narrow(a) + self.narrow2(b)
+
+
 def in_place():
     """Memory that is taken over, or never needed: tests/unit/strips_test.c."""
     normal = lambda *shape: pains.normal(*shape)()  # noqa: E731
@@ -245,6 +271,8 @@ def in_place():
     yield "views", Views(), (1, 2, 32)
     yield "tokens", nn.Sequential(nn.Linear(32, 128), nn.GELU(), nn.Linear(128, 32)), (1, 32, 32)
     yield "residual", Residual(), (1, 4, 13, 7)
+    yield "joined", Joined(), (1, 4, 12, 12)
+    yield "branches", Branches(), (1, 16)
 
 
 def write(name, module, samples, strict):

@@ -151,7 +151,7 @@ static void call_refer(Call *call, uint32_t *field, Buffer *b, int64_t offset, b
                            call->ref_count + 1, sizeof *ref);
         ref = &call->ref[call->ref_count++];
     }
-    *ref = (CallRef){at, b, offset, writes};
+    *ref = (CallRef){at, b, offset, writes, false};
 }
 
 void call_in_at(Call *call, uint32_t *field, Value *v, int64_t byte_offset) {

@@ -21,11 +21,12 @@ typedef struct {
     int *slot_of; /* by buffer id; -1: not in the arena */
     Slot *slot;
     int slot_count;
-    Slot **near;   /* room for the neighbours of a slot */
-    int64_t bound; /* largest sum of live bytes, taken-over memory counted once */
-    int peak;      /* the moment of the bound */
-    int64_t least; /* what the strips achieve together: each may use as much */
-    int64_t bytes; /* top of the arena after arena_place */
+    Slot **near;     /* room for the neighbours of a slot */
+    int64_t bound;   /* largest sum of live bytes, taken-over memory counted once */
+    int peak;        /* the moment of the bound */
+    int64_t least;   /* what the strips achieve together: each may use as much */
+    int64_t bytes;   /* top of the arena after arena_place */
+    int lowest_step; /* rows that strips make at once at least */
 } Plan;
 
 /* The emitted constants are few objects, each aligned to this and a multiple of it: GCC raises to 8
@@ -61,6 +62,27 @@ bool call_may_overwrite(const Call *call, const CallRef *operand);
 bool call_reads_first(const Call *call, int rows);
 /* How far an output that overwrites an operand lies from it must be a multiple of this. */
 int call_overwrite_step(const Call *call);
+
+/* May the output overwrite b, through whatever operands it is read? */
+bool call_overwrites(const Call *call, const Buffer *b);
+/* The most that the arena may take by --ram; 0: nothing was asked. */
+int64_t plan_enough(const Plan *p);
+/* Instructions of a call in a run; of kernels without a row in the tables, what grows with their
+ * work. */
+double plan_call_cost(const Plan *p, const Call *call);
+typedef struct {
+    int64_t bytes; /* of the arena */
+    double instructions;
+} PlanFigures;
+PlanFigures plan_figures(Plan *p);
+/* Of plans that fit, the cheaper one is better; else the smaller one. */
+bool plan_is_better(PlanFigures a, PlanFigures b, int64_t enough);
+/* Does it copy an operand of a cat to its place, which nothing else writes? */
+bool call_joins(const Call *call);
+/* Chooses the order of the calls, the cat inputs that are produced in place, and strips. */
+void arrange_calls(Plan *p);
+/* The best order of the calls that is found, without regard to strips; NULL: that which is. */
+Call **order_sought(Plan *p);
 
 /* Lifetimes, overlaps and slots of the graph under its present strips. */
 void plan_slots(Plan *p);
@@ -158,10 +180,28 @@ bool strip_has_rows(const Strip *chain);
 /* Fills in the rings' bytes, and the items. */
 void strip_measure(Strip *chain);
 void strip_make_items(Strip *chain);
-/* Chooses strips where they lower the peak. Changes the sizes of the buffers that become rings. */
+/* Chooses strips and places the arena: the least memory, or by --ram the fewest instructions in
+ * what is allowed. Changes the sizes of the buffers that become rings. */
 void strips_choose(Plan *p);
+/* The cheapest strips under which the arena takes `enough` bytes at most; false: none found, and
+ * none taken. */
+bool strips_choose_cheapest(Plan *p, int64_t enough);
+enum { MOST_STRIPS = 256, STRIP_HEIGHTS = 7 };
+extern const int strip_heights[STRIP_HEIGHTS]; /* of a step, in rows of the last output: falling */
+/* Is the chain tall enough for steps of so many rows? */
+bool strip_worth_cutting(const Plan *p, const Strip *chain, int height);
+/* The most that lives at once while the chain runs, with it in place. */
+int64_t strip_peak(Plan *p, Strip *chain);
+void strip_push(Plan *p, const Strip *chain);
+/* The graph's strips, with buffers as they have them, or not; on: and the bound under them. */
+void strips_set(Plan *p, const Strip *strip, int count, bool on);
+void strips_drop(Plan *p);
+Call *call_at(const Graph *g, int index);
 /* Fills in the references of all steps, when buffers have their offsets. */
 void strips_settle(Graph *g);
+/* How many numbers that takes, and one strip's. */
+int64_t strip_number_count(const Strip *s);
+void strip_fill_steps(Strip *s, int32_t *value);
 /* The table of a settled strip, and its bytes. */
 void strip_find_table(C *c, Strip *s);
 int64_t strip_table_bytes(const Strip *s);

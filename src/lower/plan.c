@@ -1,9 +1,10 @@
-/* Plan: where every buffer lies. Constants and states are laid out one behind the other; buffers of
- * the arena share memory when their lifetimes do not meet, and an output may overwrite an operand
- * that dies with its call where the kernel, or the order of a strip's rows, permits it. */
+/* Plan: when every call runs and where every buffer lies. Constants and states are laid out one
+ * behind the other; buffers of the arena share memory when their lifetimes do not meet, and an
+ * output may overwrite an operand that dies with its call where the kernel, or the order of a
+ * strip's rows, permits it. */
 #include "lower/memory.h"
 
-#include <assert.h>
+#include <math.h>
 #include <string.h>
 
 int64_t align_up(int64_t n, int align) {
@@ -104,10 +105,9 @@ static bool dies_here(const Buffer *in, const Buffer *out) {
            in->last_call == out->first_call && in->first_call < out->first_call;
 }
 
-/* May the output overwrite b, through whatever operands it is read? */
-static bool may_overwrite(const Call *call, const Buffer *b) {
+bool call_overwrites(const Call *call, const Buffer *b) {
     for (int r = 0; r < call->ref_count; r++)
-        if (call->ref[r].buffer == b && !call_may_overwrite(call, &call->ref[r]))
+        if (call->ref[r].buffer == b && (!call->ref[r].overwritable || call->ref[r].offset != 0))
             return false;
     return true;
 }
@@ -116,7 +116,7 @@ static Buffer *overwritable(const Call *call, const Buffer *out) {
     for (int r = 0; r < call->ref_count; r++) {
         const CallRef *ref = &call->ref[r];
         if (ref->buffer && !ref->writes && dies_here(ref->buffer, out) &&
-            may_overwrite(call, ref->buffer))
+            call_overwrites(call, ref->buffer))
             return ref->buffer;
     }
     return NULL;
@@ -222,8 +222,12 @@ static void check_sizes(C *c, const Graph *g) {
 static Plan plan_begin(C *c, Graph *g, const Options *o) {
     Plan p = {.c = c, .g = g, .options = o};
     int moment = 0;
-    for (Call *call = g->first_call; call; call = call->next)
+    for (Call *call = g->first_call; call; call = call->next) {
         call->index = moment++;
+        for (int r = 0; r < call->ref_count; r++)
+            call->ref[r].overwritable = call->ref[r].buffer && !call->ref[r].writes &&
+                                        call_may_overwrite(call, &call->ref[r]);
+    }
     p.end = moment + 1;
     for (int i = 0; i < g->input_count; i++)
         boundary_buffer(g, &g->input[i]);
@@ -234,12 +238,25 @@ static Plan plan_begin(C *c, Graph *g, const Options *o) {
     return p;
 }
 
+int64_t plan_enough(const Plan *p) {
+    const Graph *g = p->g;
+    int64_t rest = g->state_bytes + g->input_bytes + g->output_bytes;
+    return p->options->ram_limit > rest ? p->options->ram_limit - rest : 0;
+}
+
+double plan_call_cost(const Plan *p, const Call *call) {
+    enum { RUN = 100 }; /* what a call takes at least */
+    double cost = call_instructions(p->g, call, p->options->isa);
+    const Strip *s = strip_of(p->g, call);
+    return isnan(cost) ? (double)call->macs + RUN * (s ? s->step_count : 1) : cost;
+}
+
 void plan_memory(C *c, Graph *g, const Options *o) {
     Plan p = plan_begin(c, g, o);
     regions_begin(c, g, o);
     plan_slots(&p);
     regions_lay_boundary(g);
-    strips_choose(&p);
+    arrange_calls(&p);
     plan_slots(&p);
     regions_place(&p);
     g->arena_lower_bound = align_up(p.bound, REGION_ALIGN);

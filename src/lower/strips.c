@@ -421,13 +421,17 @@ static int32_t *fill_call(const Strip *c, const Step *s, int k, const int64_t *s
     return v;
 }
 
-static void fill_steps(C *c, Strip *chain) {
+int64_t strip_number_count(const Strip *s) {
+    return (int64_t)step_count(s) * s->width;
+}
+
+void strip_fill_steps(Strip *chain, int32_t *value) {
     int last = chain->call_count - 1;
     int64_t start[STRIP_CALLS + 1] = {0}; /* of inputs and outputs that are whole: 0 */
     for (int k = 0; k < last && chain->upward; k++)
         start[k + 1] = chain->row[k].out_h * chain->row[k].out_row;
     chain->step_count = step_count(chain);
-    chain->value = NEW_ARRAY(c, int32_t, (int64_t)chain->step_count * chain->width);
+    chain->value = value;
     Step s = {{0}, {0}};
     int32_t *v = chain->value;
     for (int t = 0; t < chain->step_count; t++) {
@@ -525,7 +529,7 @@ const Strip *strip_of(const Graph *g, const Call *call) {
 
 void strips_settle(Graph *g) {
     for (int i = 0; i < g->strip_count; i++)
-        fill_steps(g->c, &g->strip[i]);
+        strip_fill_steps(&g->strip[i], NEW_ARRAY(g->c, int32_t, strip_number_count(&g->strip[i])));
     for (int i = 0; i < g->strip_count; i++)
         strip_find_table(g->c, &g->strip[i]);
 }

@@ -1,10 +1,10 @@
 /* Which calls run in strips (strips.c), how tall these are and which way they go: where that lowers
- * the largest sum of bytes that live at once. */
+ * the largest sum of bytes that live at once. What is cheapest for --ram: strips_cheapest.c. */
 #include "lower/memory.h"
 
 #include <string.h>
 
-enum { MOST_STRIPS = 32 };
+enum { FEW_STRIPS = 32 }; /* for the smallest plan */
 
 static int least(int a, int b) {
     return a < b ? a : b;
@@ -22,8 +22,7 @@ static void set_rings(Strip *chain, bool on) {
     }
 }
 
-/* The graph's strips, with buffers as they have them, or not; on: and the bound under them. */
-static void set_strips(Plan *p, const Strip *strip, int count, bool on) {
+void strips_set(Plan *p, const Strip *strip, int count, bool on) {
     Graph *g = p->g;
     if (strip != g->strip)
         memcpy(g->strip, strip, sizeof *strip * (size_t)count);
@@ -38,12 +37,16 @@ static void set_strips(Plan *p, const Strip *strip, int count, bool on) {
     arena_bound(p);
 }
 
-static void strip_push(Plan *p, const Strip *chain) {
+void strips_drop(Plan *p) {
+    strips_set(p, p->g->strip, p->g->strip_count, false);
+    p->g->strip_count = 0;
+}
+
+void strip_push(Plan *p, const Strip *chain) {
     p->g->strip[p->g->strip_count++] = *chain;
 }
 
-/* The most that lives at once while the chain runs, with it in place. */
-static int64_t peak_with(Plan *p, Strip *chain) {
+int64_t strip_peak(Plan *p, Strip *chain) {
     strip_measure(chain);
     set_rings(chain, true);
     strip_push(p, chain);
@@ -54,22 +57,20 @@ static int64_t peak_with(Plan *p, Strip *chain) {
     return peak;
 }
 
-static Call *call_at(const Graph *g, int index) {
+Call *call_at(const Graph *g, int index) {
     Call *call = g->first_call;
     while (call && call->index < index)
         call = call->next;
     return call;
 }
 
-static const int heights[] = {256, 64, 16, 8, 4, 2, 1}; /* of a step, in rows of the last output */
+const int strip_heights[STRIP_HEIGHTS] = {256, 64, 16, 8, 4, 2, 1};
 
-/* A row at a time costs kernels that work on pairs of pixels or keep lines a fifth and more: only
- * who asks for memory by --ram gets it. */
-static bool worth_cutting(const Plan *p, const Strip *chain, int height) {
+bool strip_worth_cutting(const Plan *p, const Strip *chain, int height) {
     Strip strip = *chain;
     strip.rows = height;
-    return 2 * height <= chain->row[chain->call_count - 1].out_h &&
-           (height > 1 || p->options->ram_limit > 0) && strip_has_rows(&strip);
+    return 2 * height <= chain->row[chain->call_count - 1].out_h && height >= p->lowest_step &&
+           strip_has_rows(&strip);
 }
 
 /* Of all chains around the peak of `shortest` calls or more: the one under which the least lives at
@@ -82,9 +83,11 @@ static bool best_chain(Plan *p, int shortest, int64_t *best, Strip *out) {
             Strip chain;
             if (first + count > limit || !strip_begin(p->g, call_at(p->g, first), count, &chain))
                 break; /* a longer one would hold the same hindrance */
-            for (size_t h = 0; h < COUNT_OF(heights); h++) {
-                chain.rows = heights[h];
-                int64_t bytes = worth_cutting(p, &chain, heights[h]) ? peak_with(p, &chain) : *best;
+            for (size_t h = 0; h < STRIP_HEIGHTS; h++) {
+                chain.rows = strip_heights[h];
+                int64_t bytes = strip_worth_cutting(p, &chain, strip_heights[h])
+                                    ? strip_peak(p, &chain)
+                                    : *best;
                 if (bytes >= *best)
                     continue;
                 *best = bytes;
@@ -104,11 +107,11 @@ static void relax(Plan *p, int i) {
     plan_slots(p);
     arena_bound(p);
     int64_t without = p->bound;
-    for (size_t h = 0; heights[h] > strip.rows; h++) {
+    for (size_t h = 0; strip_heights[h] > strip.rows; h++) {
         Strip tall = strip;
-        tall.rows = heights[h];
-        if (worth_cutting(p, &tall, heights[h]) && peak_with(p, &tall) <= p->least)
-            strip.rows = heights[h]; /* ends the loop: heights fall */
+        tall.rows = strip_heights[h];
+        if (strip_worth_cutting(p, &tall, strip_heights[h]) && strip_peak(p, &tall) <= p->least)
+            strip.rows = strip_heights[h]; /* ends the loop: heights fall */
     }
     if (without <= p->least)
         return;
@@ -168,23 +171,23 @@ static void choose_directions(Plan *p) {
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
-/* Takes strips while each lowers the peak by a twentieth at least (they cost calls) and the limit
- * that the user gave is not kept. */
-static void take_strips(Plan *p, int shortest, int64_t enough) {
-    while (p->g->strip_count < MOST_STRIPS && p->bound > enough) {
+/* Takes strips while each lowers the peak by a twentieth at least: they cost calls. */
+static void take_strips(Plan *p, int shortest) {
+    while (p->g->strip_count < FEW_STRIPS) {
         int64_t best = p->bound - p->bound / 20;
         Strip chain;
         if (!best_chain(p, shortest, &best, &chain))
             break;
         strip_push(p, &chain);
-        set_strips(p, p->g->strip, p->g->strip_count, true);
+        strips_set(p, p->g->strip, p->g->strip_count, true);
     }
 }
 
-/* As few strips as the limit or the bound permits, as tall as it permits; then a trial of where all
- * comes to lie. */
-static void settle_strips(Plan *p, int64_t enough) {
-    p->least = p->bound > enough ? p->bound : enough;
+/* As few strips as the bound permits, as tall as it permits; then a trial of where all comes to
+ * lie.
+ */
+static void settle_strips(Plan *p) {
+    p->least = p->bound;
     for (int i = p->g->strip_count - 1; i >= 0; i--)
         relax(p, i);
     choose_directions(p);
@@ -192,32 +195,94 @@ static void settle_strips(Plan *p, int64_t enough) {
     arena_place(p);
 }
 
+typedef struct { /* strips to come back to */
+    Strip *strip;
+    int count;
+    int64_t bytes; /* Plan.bytes under them */
+    PlanFigures figures;
+} Chosen;
+
+/* What the plan has now; then it has none. */
+static Chosen set_aside(Plan *p) {
+    Chosen now = {.count = p->g->strip_count, .bytes = p->bytes, .figures = plan_figures(p)};
+    now.strip = c_memdup(p->c, p->g->strip, sizeof *now.strip * (size_t)now.count);
+    strips_drop(p);
+    return now;
+}
+
+static void take_again(Plan *p, const Chosen *c) {
+    strips_set(p, c->strip, c->count, true);
+    p->bytes = c->bytes;
+}
+
 /* A call alone can run in strips too: its output then follows its input. Such strips may stand in
  * the way of chains that save more, and distances that differ along a memory's way down and up
  * leave gaps, so both ways are gone: chains first, or whatever is best if it fits without large
  * gaps. */
-void strips_choose(Plan *p) {
-    Graph *g = p->g;
-    int64_t enough = p->options->ram_limit > 0
-                         ? p->options->ram_limit - g->state_bytes - g->input_bytes - g->output_bytes
-                         : 0;
-    Strip *chains = NEW_ARRAY(p->c, Strip, MOST_STRIPS + 1);
-    g->strip = NEW_ARRAY(p->c, Strip, MOST_STRIPS + 1);
-    set_strips(p, chains, 0, true);
-    take_strips(p, 2, enough);
-    take_strips(p, 1, enough);
-    settle_strips(p, enough);
-    int count = g->strip_count;
-    int64_t bytes = p->bytes;
-    memcpy(chains, g->strip, sizeof *chains * (size_t)count);
-    set_strips(p, g->strip, count, false);
-    set_strips(p, chains, 0, true);
-    take_strips(p, 1, enough);
-    settle_strips(p, enough);
-    if (p->bytes >= bytes || p->bytes > p->bound + p->bound / 100) {
-        set_strips(p, g->strip, g->strip_count, false);
-        set_strips(p, chains, count, true);
+static void choose_smallest(Plan *p, int lowest_step) {
+    p->lowest_step = lowest_step;
+    strips_set(p, p->g->strip, 0, true);
+    take_strips(p, 2);
+    take_strips(p, 1);
+    settle_strips(p);
+    Chosen chains = set_aside(p);
+    strips_set(p, p->g->strip, 0, true);
+    take_strips(p, 1);
+    settle_strips(p);
+    if (p->bytes >= chains.bytes || p->bytes > p->bound + p->bound / 100) {
+        strips_drop(p);
+        take_again(p, &chains);
     }
-    for (int i = 0; i < g->strip_count; i++)
-        strip_make_items(&g->strip[i]);
+}
+
+PlanFigures plan_figures(Plan *p) {
+    PlanFigures f = {align_up(p->bytes, REGION_ALIGN), 0};
+    for (int i = 0; i < p->g->strip_count; i++) {
+        Strip *s = &p->g->strip[i];
+        strip_make_items(s);
+        strip_fill_steps(s, NEW_ARRAY(p->c, int32_t, strip_number_count(s)));
+    }
+    for (const Call *call = p->g->first_call; call; call = call->next)
+        f.instructions += plan_call_cost(p, call);
+    return f;
+}
+
+bool plan_is_better(PlanFigures a, PlanFigures b, int64_t enough) {
+    bool fits = a.bytes <= enough;
+    if (fits != (b.bytes <= enough))
+        return fits;
+    if (fits && a.instructions != b.instructions)
+        return a.instructions < b.instructions;
+    return a.bytes != b.bytes ? a.bytes < b.bytes : a.instructions < b.instructions;
+}
+
+static void choose_better(Plan *p, Chosen *best, int64_t enough) {
+    Chosen now = set_aside(p);
+    if (plan_is_better(now.figures, best->figures, enough))
+        *best = now;
+}
+
+/* The cheapest, beside the smallest, which turn strips where that saves memory. A row at a time
+ * costs kernels that work on pairs of pixels or keep lines a fifth and more: only where memory was
+ * asked for. */
+static void choose_for_limit(Plan *p, int64_t enough) {
+    choose_smallest(p, 2);
+    Chosen best = set_aside(p);
+    choose_smallest(p, 1);
+    choose_better(p, &best, enough);
+    if (strips_choose_cheapest(p, enough))
+        choose_better(p, &best, enough);
+    take_again(p, &best);
+}
+
+void strips_choose(Plan *p) {
+    int64_t enough = plan_enough(p);
+    if (!p->g->strip)
+        p->g->strip = NEW_ARRAY(p->c, Strip, MOST_STRIPS + 1);
+    if (enough > 0)
+        choose_for_limit(p, enough);
+    else
+        choose_smallest(p, 2);
+    for (int i = 0; i < p->g->strip_count; i++)
+        strip_make_items(&p->g->strip[i]);
 }

@@ -257,6 +257,22 @@ def check(model, cpu, out, work):
     return wrong
 
 
+def check_whole(program, graph, cpu, work, arena):
+    """The same without strips, which memory for the asking makes needless: then the arena is larger if
+    there were any, and not smaller if not."""
+    whole, source = work / "whole", next((work / "out").glob("*.c")).read_text()
+    output(program, "compile", graph, "--from", "layout", "-t", cpu, "-o", whole, "-q", "--ram", 10**9)
+    report = json.loads((whole / "report.json").read_text())
+    moments = trace(whole, report, work)
+    wrong = check_moments(moments, report) + check_lifetimes(report, moments)
+    bound = lower_bound(report, moments)
+    if any(last > first for first, last, _ in moments) or "static void strip" in (whole / f"{report['name']}.c").read_text():
+        wrong.append("strips with memory for the asking")
+    if "static void strip" in source and bound <= arena or bound < arena / ABOVE_BOUND:
+        wrong.append(f"arena {arena}, {bound} bytes live at once without strips")
+    return wrong
+
+
 def main():
     program, folders = sys.argv[1], [pathlib.Path(f) for f in sys.argv[2:]]
     passed = failed = 0
@@ -270,6 +286,8 @@ def main():
                 try:
                     output(program, "compile", graph, "--from", "layout", "-t", cpu, "-o", work / "out", "-q")
                     wrong = check(folder.name, cpu, work / "out", work)
+                    arena = json.loads((work / "out/report.json").read_text())["arena_bytes"]
+                    wrong += [f"whole: {w}" for w in check_whole(program, graph, cpu, work, arena)]
                 except RuntimeError as e:
                     wrong = [str(e)]
                 passed, failed = passed + (not wrong), failed + bool(wrong)

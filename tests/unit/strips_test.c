@@ -1,7 +1,9 @@
-/* Memory that is taken over: row-wise execution changes memory and nothing else, so models give the
- * same bytes with strips and without; adds write over an operand, views need nothing. */
+/* What the planner may change: row-wise execution, the order of calls and values that are produced
+ * in place change memory and nothing else, so models give the same bytes with and without; adds
+ * write over an operand, views need nothing. */
 #include "flow/flow.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -137,6 +139,83 @@ static void views_and_slices_take_no_memory_and_no_call(void **state) {
     }
 }
 
+/* compile measures with every value in a place of its own, where copies join them; verify runs the
+ * plan: what they find is the same only if all results are. */
+static void assert_plan_computes_what_was_measured(const char *out, const char *data) {
+    CortenOptions o = {.model = out, .input = data, .json = true};
+    const json_t *found = flow_json(flow_run(corten_verify, o));
+    double planned = json_real_value(json_array_get(json_object_get(found, "output_sqnr_db"), 0));
+    const json_t *output = json_array_get(json_object_get(flow_report(out), "outputs"), 0);
+    double measured = json_real_value(json_object_get(output, "sqnr_db"));
+    if (!(planned > 0) || fabs(planned - measured) > 1e-6)
+        fail_msg("%s: %.9f dB measured, %.9f dB as planned", out, measured, planned);
+}
+
+static void parts_of_a_cat_are_written_where_they_belong(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cpus); i++) {
+        const char *out = compiled("in_place/joined", cpus[i], 0);
+        const json_t *calls = json_object_get(flow_report(out), "calls");
+        assert_int_equal(json_array_size(calls), 4); /* conv, conv, conv1d, mean */
+        assert_silent_on(file_text(flow_text("%s/joined.c", out)), "ctn_copy");
+        assert_plan_computes_what_was_measured(out, "flow/in_place/joined.npz");
+    }
+}
+
+/* Wide values have 512 bytes, the others 16: with both wide ones alive there would be 1,040. One
+ * after the other, beside a wide one live its input or what the other branch gave, and its result.
+ */
+static void branches_run_one_after_the_other(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cpus); i++) {
+        const char *out = compiled("in_place/branches", cpus[i], 0);
+        assert_int_equal(arena_of(out), 512 + 16 + 16);
+        assert_plan_computes_what_was_measured(out, "flow/in_place/branches.npz");
+    }
+}
+
+static int64_t instructions_of(const char *out) {
+    return json_integer_value(json_object_get(flow_report(out), "instructions_estimate"));
+}
+
+static void more_memory_never_makes_a_plan_slower(void **state) {
+    static const char *const models[] = {"narrow", "in_place/in_turns"};
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(models) * COUNT_OF(cpus); k++) {
+        const char *name = models[k % COUNT_OF(models)], *cpu = cpus[k / COUNT_OF(models)];
+        int64_t least = arena_of(compiled(name, cpu, 0));
+        int64_t most = arena_of(compiled(name, cpu, 1000000)), before = INT64_MAX;
+        assert_true(least < most);
+        for (int64_t ram = least; ram <= most; ram += (most - least) / 16 + 1) {
+            const char *out = compiled(name, cpu, ram);
+            int64_t now = instructions_of(out);
+            if (arena_of(out) > ram || now > before)
+                fail_msg("%s on %s in %lld bytes: arena %lld, %lld instructions, %lld with less",
+                         name, cpu, (long long)ram, (long long)arena_of(out), (long long)now,
+                         (long long)before);
+            before = now;
+        }
+        assert_true(before >= instructions_of(compiled(name, cpu, 1000000)));
+    }
+}
+
+static void memory_that_no_plan_needs_is_refused(void **state) {
+    (void)state;
+    int64_t least = 512 + 16 + 16;
+    const char *data[] = {"flow/in_place/branches.npz"};
+    CortenOptions o = {.model = "flow/in_place/branches.pt2",
+                       .calibrate = data,
+                       .calibrate_count = 1,
+                       .target = "cortex-m4",
+                       .io = "int8",
+                       .ram = least - 1};
+    o.out = flow_path("refused");
+    Said said = flow_run(corten_compile, o);
+    assert_code(said, 1);
+    assert_says(said.messages, "needs 544 bytes, 543 were allowed");
+    assert_says(said.messages, "relu");
+}
+
 int main(void) {
     flow_begin();
     const struct CMUnitTest tests[] = {
@@ -146,6 +225,10 @@ int main(void) {
         cmocka_unit_test(every_second_strip_in_one_memory_goes_upward),
         cmocka_unit_test(a_residual_add_writes_over_an_operand),
         cmocka_unit_test(views_and_slices_take_no_memory_and_no_call),
+        cmocka_unit_test(parts_of_a_cat_are_written_where_they_belong),
+        cmocka_unit_test(branches_run_one_after_the_other),
+        cmocka_unit_test(more_memory_never_makes_a_plan_slower),
+        cmocka_unit_test(memory_that_no_plan_needs_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
