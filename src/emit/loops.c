@@ -3,17 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-static int loop_add(Loop *loop, int count, int64_t times, int64_t in) {
-    if (times == 1)
-        return count;
-    if (count > 0 && loop[count - 1].in == times * in) {
-        loop[count - 1] = (Loop){loop[count - 1].count * times, in};
-        return count;
-    }
-    loop[count] = (Loop){times, in};
-    return count + 1;
-}
-
 int loops_of(const Movement *m, const Value *out, Loop loop[MAX_LOOPS]) {
     int count = 0;
     for (int k = 0; k < out->type.rank; k++) {
@@ -21,7 +10,7 @@ int loops_of(const Movement *m, const Value *out, Loop loop[MAX_LOOPS]) {
         if (!m->separable || m->piece_count[d] < 0)
             return -1;
         for (int p = m->piece_count[d] - 1; p >= 0; p--)
-            count = loop_add(loop, count, m->piece[d][p].count, m->piece[d][p].stride);
+            loop[count++] = (Loop){m->piece[d][p].count, m->piece[d][p].stride};
     }
     return count;
 }
@@ -29,14 +18,26 @@ int loops_of(const Movement *m, const Value *out, Loop loop[MAX_LOOPS]) {
 int loops_between_orders(const Type *type, const int8_t *from, const int8_t *to,
                          Loop loop[MAX_RANK]) {
     int64_t stride[MAX_RANK], dense = 1;
-    int count = 0;
     for (int k = type->rank - 1; k >= 0; k--) {
         stride[from[k]] = dense;
         dense *= type->dim[from[k]];
     }
     for (int k = 0; k < type->rank; k++)
-        count = loop_add(loop, count, type->dim[to[k]], stride[to[k]]);
-    return count;
+        loop[k] = (Loop){type->dim[to[k]], stride[to[k]]};
+    return type->rank;
+}
+
+int loops_merged(Loop *loop, int count) {
+    int merged = 0;
+    for (int i = 0; i < count; i++) {
+        if (loop[i].count == 1)
+            continue;
+        if (merged > 0 && loop[merged - 1].in == loop[i].count * loop[i].in)
+            loop[merged - 1] = (Loop){loop[merged - 1].count * loop[i].count, loop[i].in};
+        else
+            loop[merged++] = loop[i];
+    }
+    return merged;
 }
 
 bool loops_permute(const Loop *loop, int count, int64_t elements, int64_t size[MAX_RANK],
@@ -156,7 +157,10 @@ bool movement_pads(const Movement *m, const Value *x, const Value *y, int64_t si
     }
     Loop loop[MAX_LOOPS];
     int count = loops_of(m, y, loop);
-    return count == 0 || (count == 1 && loop[0].in == 1 && loop[0].count == type_count(&x->type));
+    if (count < 0)
+        return false;
+    count = loops_merged(loop, count);
+    return count == 0 || (count == 1 && loop[0].in == 1);
 }
 
 int32_t movement_fill(const Movement *m, const Value *y) {

@@ -11,12 +11,15 @@ typedef struct { /* steps of `in` elements of the input */
     int64_t count, in;
 } Loop;
 
-/* The movement as loops over the output's memory, outermost first, neighbours merged; -1: it is not
- * affine. */
+/* The movement as loops over the output's memory, outermost first; -1: it is not affine. */
 int loops_of(const Movement *m, const Value *out, Loop loop[MAX_LOOPS]);
 /* From an order of memory to another one. */
 int loops_between_orders(const Type *type, const int8_t *from, const int8_t *to,
                          Loop loop[MAX_RANK]);
+/* Neighbours that run on as one. NPUs want dims to be small, so TOSA programs leave them as they
+ * are.
+ */
+int loops_merged(Loop *loop, int count);
 /* Do they take each of the input's elements once? Then its memory is `size`, of which loop k runs
  * along dim perm[k]. */
 bool loops_permute(const Loop *loop, int count, int64_t elements, int64_t size[MAX_RANK],

@@ -320,7 +320,7 @@ int pte_turned(Pte *t, int tensor, const Type *type, const int8_t *from, const i
         shape.size[d] = type->dim[d];
         shape.order[d] = to[d];
     }
-    int count = loops_between_orders(type, from, to, loop);
+    int count = loops_merged(loop, loops_between_orders(type, from, to, loop));
     if (count > 1 && loops_permute(loop, count, type_count(type), size, perm))
         tensor = pte_permute(t, tensor, count, size, perm);
     return pte_view(t, tensor, &shape);

@@ -189,6 +189,7 @@ static int moved(Pte *t, Node *n, int k) {
     if (m.has_fill)
         return padded(t, &m, x, y);
     int count = loops_of(&m, y, loop), tensor = pte_value(t, x), out = -1;
+    count = count < 0 ? count : loops_merged(loop, count);
     if (count >= 0 && m.base == 0)
         out = permuted(t, tensor, type_count(&x->type), loop, count);
     if (out < 0 && count >= 0)
