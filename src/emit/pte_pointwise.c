@@ -130,8 +130,7 @@ bool pte_extreme(Pte *t, Node *n) {
     for (int k = 0; k < 2; k++) {
         int8_t entry[256];
         in[k] = operand(t, n, k);
-        minmax_entries(node_operand(n, k), n->out[0], entry);
-        if (!grids_equal(node_operand(n, k), n->out[0]))
+        if (minmax_entries(node_operand(n, k), n->out[0], entry))
             in[k] = pte_looked_up(t, in[k], entry);
     }
     int out = pte_result(t, n, node_result(n)->order), args[] = {in[0], in[1], out};

@@ -83,8 +83,7 @@ bool tosa_write_extreme(Tosa *t, Node *n) {
     for (int k = 0; k < 2; k++) {
         int8_t entry[256];
         in[k] = operand(t, n, k);
-        minmax_entries(node_operand(n, k), n->out[0], entry);
-        if (!grids_equal(node_operand(n, k), n->out[0]))
+        if (minmax_entries(node_operand(n, k), n->out[0], entry))
             in[k] = tosa_lookup(t, in[k], entry);
         in[k] = tosa_widened(t, in[k], 0, 0);
     }

@@ -454,21 +454,20 @@ static int64_t stored_number(const Value *out, double x) {
     return (int64_t)fmin(fmax(q, low), high);
 }
 
-void minmax_entries(const Value *v, const Value *out, int8_t entry[256]) {
+bool minmax_entries(const Value *v, const Value *out, int8_t entry[256]) {
     for (int q = -128; q < 128; q++)
         entry[q + 128] = (int8_t)stored_number(out, scale_of(v) * (q - zero_point_of(v)));
+    return !same_grid(v, out);
 }
 
 /* 256 entries that bring v to the result's grid; absent where it is there already. */
 static void regrid_table(Call *call, uint32_t *field, const char *what, const Value *v,
                          const Value *out) {
-    if (same_grid(v, out)) {
-        call_absent(call, field);
-        return;
-    }
     int8_t entry[256];
-    minmax_entries(v, out, entry);
-    call_const(call, field, what, DT_I8, entry, sizeof entry, 1);
+    if (minmax_entries(v, out, entry))
+        call_const(call, field, what, DT_I8, entry, sizeof entry, 1);
+    else
+        call_absent(call, field);
 }
 
 static void lower_minmax(C *c, Graph *g, Node *n, bool minimum) {

@@ -19,9 +19,9 @@ typedef struct {
 /* Scales of the operands, negative where one is subtracted, and of the result. */
 SumFactors sum_factors(double scale_a, double scale_b, double scale_out, int left_shift);
 
-/* What minimum and maximum compare: operand v on the grid of the result, each entry rounded once.
- */
-void minmax_entries(const Value *v, const Value *out, int8_t entry[256]);
+/* What minimum and maximum compare: operand v on the grid of the result, each entry rounded once;
+ * false: it is there already. */
+bool minmax_entries(const Value *v, const Value *out, int8_t entry[256]);
 
 /* ---- lowering ------------------------------------------------------------------------------ */
 
