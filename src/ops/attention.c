@@ -1,6 +1,6 @@
 /* Scaled dot-product attention, taken apart into two products and a softmax between them. The
- * scale goes into the softmax, masks of what must not be seen too, so that neither costs a pass
- * over the scores nor widens their grid. */
+ * scale goes into the softmax, masks of what must not be seen too (numbers that are added: by pass
+ * masks), so that neither costs a pass over the scores nor widens their grid. */
 #include "ops/ops.h"
 
 #include <string.h>
@@ -63,21 +63,16 @@ static Value *causal_mask(C *c, Graph *g, const Attention *a) {
 static Value *attention_weights(C *c, Graph *g, Node *n, const Attention *a, Value *scores,
                                 double scale) {
     Value *mask = node_in(n, "attn_mask");
-    bool hides = false;
     if (node_bool(n, "is_causal"))
         mask = causal_mask(c, g, a);
-    if (mask && mask->type.dtype != DT_BOOL) {
-        Value *bytes = hiding_mask(c, g, n, mask);
-        hides = bytes != NULL;
-        if (!bytes) { /* a bias of the scores */
-            if (scale != 1)
-                scores = MAKE("aten::mul.Tensor", arg_value(scores), arg_float(scale));
-            scores = MAKE("aten::add.Tensor", arg_value(scores), arg_value(mask));
-            scale = 1;
-        }
-        mask = bytes;
+    if (mask && mask->type.dtype != DT_BOOL) { /* numbers that are added to scores */
+        if (scale != 1)
+            scores = MAKE("aten::mul.Tensor", arg_value(scores), arg_float(scale));
+        scores = MAKE("aten::add.Tensor", arg_value(scores), arg_value(mask));
+        scale = 1;
+        mask = NULL;
     }
-    return softmax_node(c, g, n, scores, scores->type.rank - 1, scale, mask, hides);
+    return softmax_node(c, g, n, scores, scores->type.rank - 1, scale, mask, false);
 }
 
 static void attention_decompose(C *c, Graph *g, Node *n) {

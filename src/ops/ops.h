@@ -123,8 +123,8 @@ void lower_by_parts(C *c, Graph *g, Node *n, Value *in, PartRun *run);
  * last): values count where its truth differs from `hides`. Nodes before n. */
 Value *softmax_node(C *c, Graph *g, Node *n, Value *x, int dim, double beta, Value *mask,
                     bool hides);
-/* Zeros and numbers like -inf, constant or filled in where a mask is true and then moved, as a bool
- * mask that is true where they hide; NULL if `added` is anything else. Nodes before n. */
-Value *hiding_mask(C *c, Graph *g, Node *n, const Value *added);
+/* A bool mask that broadcasts to x as softmax's kernels want it: whole rows, used over and over for
+ * the outer dims. Nodes before n. */
+Value *softmax_mask_rows(C *c, Graph *g, Node *n, Value *mask, const Type *x);
 
 #endif

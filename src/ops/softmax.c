@@ -1,15 +1,13 @@
 /* Softmax and its logarithm over any dim. Short rows have the fixed output grid 1/256, -128; in
- * long ones all values are small, so they get a calibrated grid. What masks the scores before a
- * softmax (masked_fill with, or addition of, a number like -inf) is taken into it: such a number
- * must not widen the scores' grid. */
+ * long ones all values are small, so they get a calibrated grid. Masks that are filled in or added
+ * before it are taken into it by pass masks. */
 #include "lower/float.h"
 #include "ops/ops.h"
 
 #include <string.h>
 
 #define SHORT_ROW 32
-#define ROW_LIMIT 4096    /* the kernels' sums of exponentials have 12 integer bits */
-#define MASKING (-1000.0) /* what is below has no probability beside anything else */
+#define ROW_LIMIT 4096 /* the kernels' sums of exponentials have 12 integer bits */
 
 static void softmax_shape(C *c, Node *n) {
     const Type *x = &node_in(n, "input")->type;
@@ -74,131 +72,22 @@ static void log_softmax_eval(C *c, Node *n) {
     softmax_run(c, n, 1, NULL, false, true);
 }
 
-/* ---- taking masks in ------------------------------------------------------------------------ */
+/* ---- masks ---------------------------------------------------------------------------------- */
 
-typedef struct { /* x where the mask's truth differs from `hides` */
-    Value *x, *mask;
-    bool hides;
-} Masked;
-
-/* Of a constant. */
-static Value *hiding_constant(C *c, Graph *g, const Value *added) {
-    Array *a = array_new(c, DT_BOOL, added->type.rank, added->type.dim);
-    for (int64_t i = 0; i < array_count(a); i++) {
-        double v = array_get(added->constant, i);
-        if (v != 0 && !(v <= MASKING))
-            return NULL;
-        array_set_int(a, i, v != 0);
+/* Of a constant: each number where it would be in a larger shape. */
+static Value *spread_constant(C *c, Graph *g, const Value *v, int rank, const int64_t *shape) {
+    Strided s = strided_dense(v->type.rank, v->type.dim);
+    Array *spread = array_new(c, v->type.dtype, rank, shape);
+    Strided to = strided_dense(rank, shape);
+    for (int k = 0; k < rank; k++) {
+        int own = k - (rank - v->type.rank);
+        to.stride[k] = own < 0 || v->type.dim[own] == 1 ? 0 : s.stride[own];
     }
-    return value_constant(g, "mask", a);
+    eval_strided(spread, v->constant, &to);
+    return value_constant(g, v->name, spread);
 }
 
-/* Are all numbers of the constant or number within low .. high? */
-static bool is_all_within(const Arg *a, double low, double high) {
-    if (a->kind == ARG_INT || a->kind == ARG_FLOAT) {
-        double v = a->kind == ARG_INT ? (double)a->u.i : a->u.f;
-        return v >= low && v <= high;
-    }
-    const Array *all = a->kind == ARG_VALUE && !a->u.value->grid ? a->u.value->constant : NULL;
-    for (int64_t i = 0; all && i < array_count(all); i++)
-        if (!(array_get(all, i) >= low && array_get(all, i) <= high))
-            return false;
-    return all != NULL;
-}
-
-static bool is_all_zero(const Arg *a) {
-    return is_all_within(a, 0, 0);
-}
-
-static bool is_all_hiding(const Arg *a) {
-    return is_all_within(a, -INFINITY, MASKING);
-}
-
-/* The node `of`, which moves data, of v instead. */
-static Value *moved_alike(C *c, Graph *g, Node *n, const Node *of, Value *v) {
-    const Schema *s = op_schema(of->op);
-    Arg *arg = NEW_ARRAY(c, Arg, of->arg_count);
-    for (int i = 0; i < of->arg_count; i++)
-        arg[i] = s->arg[i].type == T_TENSOR ? arg_value(v) : of->arg[i];
-    return node_value(g, n, op_key(of->op), of->arg_count, arg);
-}
-
-/* Where `def` fills zeros with what hides; NULL if it does not. */
-static Value *filled_where(Graph *g, Node *n, const Node *def) {
-    bool fills = node_is(def, "aten::masked_fill");
-    Value *mask = node_in(def, fills ? "mask" : "condition");
-    const Arg *self = node_arg(def, "self"), *other = node_arg(def, fills ? "value" : "other");
-    if (mask->type.dtype != DT_BOOL)
-        return NULL;
-    if (fills)
-        return is_all_zero(self) && is_all_hiding(other) ? mask : NULL;
-    if (is_all_hiding(self) && is_all_zero(other))
-        return mask;
-    return is_all_zero(self) && is_all_hiding(other) ? MAKE("aten::logical_not", arg_value(mask))
-                                                     : NULL;
-}
-
-Value *hiding_mask(C *c, Graph *g, Node *n, const Value *added) {
-    Value *inner, *mask;
-    const Node *def = added->def;
-    if (!dtype_is_float(added->type.dtype) || added->grid)
-        return NULL;
-    if (added->constant)
-        return hiding_constant(c, g, added);
-    if (!def)
-        return NULL;
-    if (node_is(def, "aten::masked_fill") || node_is(def, "aten::where")) {
-        mask = filled_where(g, n, def);
-        return mask ? MAKE("aten::expand", arg_value(mask),
-                           arg_ints(c, added->type.rank, added->type.dim))
-                    : NULL;
-    }
-    if (node_is(def, "aten::add.Tensor") && node_operand_count(def) == 2 &&
-        node_double(def, "alpha") == 1) {
-        inner = hiding_mask(c, g, n, node_operand(def, 0));
-        mask = inner ? hiding_mask(c, g, n, node_operand(def, 1)) : NULL;
-        return mask ? MAKE("aten::logical_or", arg_value(inner), arg_value(mask)) : NULL;
-    }
-    if (!(def->op->traits & OP_MOVES_DATA) || node_operand_count(def) != 1 || def->out_count != 1)
-        return NULL;
-    inner = hiding_mask(c, g, n, node_operand(def, 0));
-    return inner ? moved_alike(c, g, n, def, inner) : NULL;
-}
-
-/* x plus a mask, in either order. */
-static bool masked_by_sum(C *c, Graph *g, Node *n, const Node *def, Masked *m) {
-    Value *part[2] = {node_in(def, "self"), node_in(def, "other")};
-    m->hides = true;
-    if (!part[0] || !part[1] || node_double(def, "alpha") != 1)
-        return false;
-    for (int k = 1; k >= 0 && !m->mask; k--) {
-        m->x = part[1 - k];
-        m->mask = hiding_mask(c, g, n, part[k]);
-    }
-    return m->mask != NULL;
-}
-
-/* The producers of scores that this file knows to be masks. */
-static bool masked_by(C *c, Graph *g, Node *n, const Node *def, Masked *m) {
-    *m = (Masked){0};
-    if (node_is(def, "aten::masked_fill.Scalar") || node_is(def, "aten::masked_fill.Tensor")) {
-        m->x = node_in(def, "self");
-        m->mask = node_in(def, "mask");
-        m->hides = true;
-        return is_all_hiding(node_arg(def, "value"));
-    }
-    if (node_is(def, "aten::where.self") || node_is(def, "aten::where.ScalarOther") ||
-        node_is(def, "aten::where.ScalarSelf")) {
-        m->hides = is_all_hiding(node_arg(def, "self"));
-        m->x = node_in(def, m->hides ? "other" : "self");
-        m->mask = node_in(def, "condition");
-        return m->x && (m->hides || is_all_hiding(node_arg(def, "other")));
-    }
-    return node_is(def, "aten::add.Tensor") && masked_by_sum(c, g, n, def, m);
-}
-
-/* The mask as the kernel wants it: whole rows, used over and over for the outer dims. */
-static Value *mask_rows(C *c, Graph *g, Node *n, Value *mask, const Type *x) {
+Value *softmax_mask_rows(C *c, Graph *g, Node *n, Value *mask, const Type *x) {
     int64_t shape[MAX_RANK];
     int first = x->rank; /* the outermost dim that the mask does not repeat over */
     for (int k = 0; k < mask->type.rank; k++)
@@ -212,6 +101,8 @@ static Value *mask_rows(C *c, Graph *g, Node *n, Value *mask, const Type *x) {
     bool whole = mask->type.rank == rank && memcmp(shape, mask->type.dim, (size_t)rank * 8) == 0;
     if (whole)
         return mask;
+    if (mask->constant && mask->type.rank <= rank)
+        return spread_constant(c, g, mask, rank, shape);
     int own = mask->type.rank; /* leading ones away, then spread */
     if (own > rank) {
         mask =
@@ -222,21 +113,12 @@ static Value *mask_rows(C *c, Graph *g, Node *n, Value *mask, const Type *x) {
                 arg_value(MAKE("aten::expand", arg_value(mask), arg_ints(c, rank, shape))));
 }
 
-/* Takes one mask over the last dim in. */
-static Masked unmask(C *c, Graph *g, Node *n, Value *x, int dim) {
-    Masked m = {x, NULL, false};
-    if (dim != x->type.rank - 1 || !x->def || x->grid || !masked_by(c, g, n, x->def, &m) ||
-        !type_equal(&m.x->type, &x->type) || m.mask->type.dtype != DT_BOOL)
-        return (Masked){x, NULL, false};
-    return m;
-}
-
 /* ---- decompose ------------------------------------------------------------------------------ */
 
 Value *softmax_node(C *c, Graph *g, Node *n, Value *x, int dim, double beta, Value *mask,
                     bool hides) {
     if (mask)
-        mask = mask_rows(c, g, n, mask, &x->type);
+        mask = softmax_mask_rows(c, g, n, mask, &x->type);
     int64_t size = x->type.rank ? x->type.dim[dim] : 1;
     const char *row = size <= SHORT_ROW ? "corten::softmax" : "corten::softmax_scaled";
     return MAKE(row, arg_value(x), arg_int(dim), arg_float(beta), arg_value(mask), arg_bool(hides));
@@ -256,8 +138,7 @@ static Value *operand(Graph *g, Node *n) {
 static void softmax_decompose(C *c, Graph *g, Node *n) {
     Value *x = operand(g, n);
     int dim = x->type.rank ? dim_wrap(c, n, node_int(n, "dim"), x->type.rank) : 0;
-    Masked m = unmask(c, g, n, x, dim);
-    value_replace(g, n->out[0], softmax_node(c, g, n, m.x, dim, 1, m.mask, m.hides));
+    value_replace(g, n->out[0], softmax_node(c, g, n, x, dim, 1, NULL, false));
 }
 
 static void log_softmax_decompose(C *c, Graph *g, Node *n) {

@@ -126,6 +126,8 @@ void pass_functionalize(C *c, Graph *g, const Options *o);
 void pass_absorb(C *c, Graph *g, const Options *o);
 void pass_fold(C *c, Graph *g, const Options *o);
 void pass_decompose(C *c, Graph *g, const Options *o);
+void pass_masks(C *c, Graph *g, const Options *o);
+void pass_seen_masks(C *c, Graph *g, const Options *o);
 void pass_equalize(C *c, Graph *g, const Options *o);  /* quant/ */
 void pass_calibrate(C *c, Graph *g, const Options *o); /* quant/ */
 void pass_precision(C *c, Graph *g, const Options *o); /* quant/ */

@@ -290,7 +290,7 @@ static Grid *grid_from_seen(Sets *s, int root) {
         range_through_softmax(s->c, reader->patches, node_double(reader, "beta"), seen, &low,
                               &high);
     else if (holds_shares(s, root))
-        observed_range(s->c, seen, OBSERVER_MINMAX, 8, &low, &high);
+        observed_range(s->c, seen, s->o->observer, 8, &low, &high);
     else if (holds_scores(s, root))
         range_of_scores(v, seen, &low, &high);
     else if (reader && !v->def && s->o->observer == OBSERVER_MSE &&

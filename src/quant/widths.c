@@ -171,7 +171,7 @@ static void part_wide_tables(Sets *s) {
         if (!n->fused || !node_is(n, "corten::table"))
             continue;
         Value *x = node_operand(n, 0);
-        bool wide = becomes_wide(s, x);
+        bool wide = becomes_wide(s, x) || becomes_wide(s, n->out[0]);
         for (int k = 0, count = node_operand_count(x->def); k < count; k++)
             wide |= (x->def->op->traits & OP_WIDE_IN) && becomes_wide(s, node_operand(x->def, k));
         if (wide)
@@ -288,12 +288,46 @@ static void demand_of_set(Sets *s, int root) {
         width_demand(s, v, "products that are multiplied on: 8 bits are too few");
 }
 
+/* Of a recurrent layer that no kernel takes whole (weights that are computed, projections): its
+ * steps are nodes, and what each rounds is where the next one starts. */
+static bool is_step_of_layer(const Node *n) {
+    static const char *const layer[] = {"lstm",     "lstm_cell",     "gru",      "gru_cell",
+                                        "rnn_tanh", "rnn_tanh_cell", "rnn_relu", "rnn_relu_cell"};
+    for (int k = 0; k < n->out_count; k++)
+        if (rule_of_output(n, k) == Q_STATE)
+            return false;
+    for (int i = 0; i < (int)COUNT_OF(layer); i++)
+        if (text_equal(node_operator(n), layer[i]))
+            return true;
+    return false;
+}
+
+/* Does the set hold an output, or a piece of one, whose pieces all have as many bits? */
+static bool holds_piece(Sets *s, int root) {
+    for (int id = 0; id < s->count; id++) {
+        const Value *v = s->g->value[id];
+        for (int u = 0; set_root(s, id) == root && u < v->user_count; u++)
+            if (v->user[u]->out_count == 1 && s->parted[v->user[u]->out[0]->id])
+                return true;
+    }
+    return is_output(s, root);
+}
+
+static void demand_of_step(Sets *s, const Node *n) {
+    bool computes = !(n->op->traits & OP_MOVES_DATA) && !n->fused && is_step_of_layer(n);
+    for (int k = 0; k < n->out_count && computes; k++)
+        if (!holds_piece(s, set_root(s, n->out[k]->id)))
+            width_demand(s, n->out[k], "added to from step to step");
+}
+
 /* The sets to which the model gives 16 bits unasked, whatever they cost. */
 static void find_demands(Sets *s) {
     states_demand(s);
     for (const Node *n = s->g->first; n; n = n->next)
         if (node_is(n, "corten::table") && !n->float_kept)
             demand_of_table(s, n);
+    for (const Node *n = s->g->first; n; n = n->next)
+        demand_of_step(s, n);
     for (int id = 0; id < s->count; id++)
         if (set_root(s, id) == id)
             demand_of_set(s, id);

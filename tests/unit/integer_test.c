@@ -1,10 +1,10 @@
-/* Every fixture compiled to integers (calibrated with its own inputs, run by the simulator) against
- * the float model on the same, rounded inputs, four times: with its own numbers and with
- * unit-normal ones, in int8 and, where all of it has that form, in int16. What is asked goes by the
- * row that the fixture is for: pointwise operators, movement, pools, sums and extrema must be
- * within one step of the correctly rounded result; others, whose inner values and weights are
- * rounded too, reach at least 30 dB on unit-normal numbers, and either bound on their own. An
- * operator without an integer form must be refused with a message that says so. */
+/* Every fixture compiled to integers (run by the simulator) against the float model on the same,
+ * rounded inputs, six times: with its own numbers, with unit-normal ones, and with unit-normal ones
+ * that calibration has not seen; in int8 and, where all of it has that form, in int16. What is
+ * asked goes by the row that the fixture is for: pointwise operators, movement, pools, sums and
+ * extrema must be within one step of the correctly rounded result; others, whose inner values and
+ * weights are rounded too, reach at least 30 dB on unit-normal numbers, and either bound on their
+ * own. An operator without an integer form must be refused with a message that says so. */
 #include "flow/fixture.h"
 
 #include <dirent.h>
@@ -27,6 +27,9 @@
 #define MOST_STEPS 1.5 /* half a step is the rounding itself */
 #define LEAST_SQNR 30.0
 #define MOST_CHOICES 10 /* one in so many */
+
+/* Unit-normal samples for calibration, where others are compared, and how many those are. */
+enum { CALIBRATED = 128, UNSEEN = 32 };
 
 /* Folders of single operators over many shapes: only steps count, or only decibels. */
 #define STEP_FOLDER "accuracy_step"
@@ -86,16 +89,40 @@ static const struct {
     const char *fixture, *why;
 } excused[] = {
     {"prod/all", "a product of 60 normal numbers: what is multiplied first is all but zero"},
-    {"rnn_relu.input/no_bias", "the last states share the grid of all, of which they are small"},
-    {"lstm.input/computed_weights_no_state", "28.3 dB in int8: weights are activations there"},
-    {"lstm.input/projected_no_bias", "27.7 dB in int8: the projection rounds once more"},
+    {"prod/one_dim", "29.0 dB in int8: most products are far below the largest"},
     {"adaptive_max_pool3d/of_1x1x1", "places of maxima are those of int8"},
     {"count_nonzero*", "functions of int16 that give int64 read 8 bits of it"},
     {"avg_pool3d/whole_plane", "int16 twice: over the plane, then over the depth"},
 };
 
+/* Judged on numbers that calibration has not seen: norms, attention, softmax, recurrent layers. */
+static const char *const unseen_rows[] = {
+    SQNR_FOLDER, "*layer_norm*",         "*batch_norm*", "*group_norm*", "instance_norm*",
+    "rms_norm*", "*scaled_dot_product*", "*softmax*",    "lstm*",        "gru*",
+    "rnn*"};
+
+/* Of those: what falls short there, by up to 6 dB (a softmax of a step function by all), and why.
+ */
+static const struct {
+    const char *fixture, *why;
+} short_unseen[] = {
+    {"*softmax*/long",
+     "shares of a long row as the model's output: most are far below the largest"},
+    {"accuracy_sqnr/softmax_*00*", "the same, on rows of 200 to 2000"},
+    {"softmax.int/mask_of_batches", "a mask of m > 0: rounding moves numbers over that edge"},
+    {"accuracy_sqnr/attention_32", "shares of 1/32 are 8 steps of the softmax's fixed grid"},
+    {"accuracy_sqnr/attention_causal_128", "28.8 dB: outliers beyond what 128 samples show"},
+    {"accuracy_sqnr/multi_head_16", "29.5 dB: the same"},
+    {"lstm.input/computed_weights_no_state", "28.8 dB: the same, of 16 numbers a sample"},
+    {"lstm.input/projected_state_in", "29.5 dB: the same"},
+    {"lstm_cell/state_in", "29.8 dB: the same"},
+    {"rnn_relu.input/one_step", "28.9 dB: the same"},
+    {"rnn_tanh.input/computed_weights*", "29.2 dB: the same"},
+};
+
 typedef struct {
     bool normal, wide; /* unit-normal numbers; int16 */
+    bool unseen;       /* compared on other samples than those of calibration */
 } Mode;
 
 typedef struct {
@@ -103,6 +130,7 @@ typedef struct {
     Mode mode;
     bool by_steps, by_sqnr; /* what may make up for the other; one of them at least */
     bool skipped;           /* some numbers are not finite, which integers always are */
+    double *signal, *noise; /* [output], of unseen samples: sums of squares */
     char why[400];
 } Fixture;
 
@@ -135,6 +163,13 @@ static bool is_step_row(const Graph *g, const char *op) {
     return false;
 }
 
+static bool is_unseen_row(const char *op) {
+    for (size_t i = 0; i < COUNT_OF(unseen_rows); i++)
+        if (glob_match(unseen_rows[i], op))
+            return true;
+    return false;
+}
+
 static void bounds_choose(Fixture *f, const Graph *g) {
     if (text_equal(f->op, SQNR_FOLDER) || text_equal(f->op, STEP_FOLDER)) {
         f->by_steps = text_equal(f->op, STEP_FOLDER);
@@ -151,9 +186,11 @@ static void bounds_choose(Fixture *f, const Graph *g) {
 
 /* ---- unit-normal numbers -------------------------------------------------------------------- */
 
-static double uniform(uint64_t *state) { /* in (0, 1) */
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
+static double uniform(uint64_t *state) { /* in (0, 1), by splitmix64 */
+    uint64_t z = *state += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
 }
 
 static double normal(uint64_t *state) {
@@ -161,14 +198,22 @@ static double normal(uint64_t *state) {
     return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979 * v);
 }
 
+/* Zeros with ones, or with numbers like -inf. */
+static bool is_mask(const Array *a) {
+    bool mask = true;
+    for (int64_t i = 0; i < array_count(a); i++)
+        mask &= array_get(a, i) == 0 || array_get(a, i) == 1 || array_get(a, i) < -1000;
+    return mask;
+}
+
 /* In the place of a fixture's numbers; positive where all of those are, since operators may ask for
- * that. Integers and bools stay. */
+ * that. Integers, bools and masks stay. */
 static Array *normal_like(C *c, const Array *a, uint64_t *state) {
     Array *r = array_convert(c, a, a->dtype);
-    bool positive = true;
+    bool positive = true, varies = dtype_is_float(a->dtype) && !is_mask(a);
     for (int64_t i = 0; i < array_count(a); i++)
         positive &= array_get(a, i) >= 0;
-    for (int64_t i = 0; dtype_is_float(a->dtype) && i < array_count(a); i++) {
+    for (int64_t i = 0; varies && i < array_count(a); i++) {
         double x = normal(state);
         array_set(r, i, positive ? fabs(x) : x);
     }
@@ -194,9 +239,30 @@ static Array *within_grid(C *c, const Array *a, const Grid *grid) {
     return kept;
 }
 
+/* Of all samples together: a few numbers of one may happen to be small. */
+static void compare_unseen(Fixture *f, int k, const Array *want, const Array *got) {
+    for (int64_t i = 0; i < array_count(want); i++) {
+        double w = array_get(want, i), g = array_get(got, i);
+        if (!isfinite(w))
+            continue;
+        f->signal[k] += w * w;
+        f->noise[k] += (w - g) * (w - g);
+    }
+}
+
+static void judge_unseen(Fixture *f, int k) {
+    double sqnr = 10 * log10(f->signal[k] / f->noise[k]);
+    if (f->noise[k] > 0 && sqnr < LEAST_SQNR)
+        snprintf(f->why, sizeof f->why, "output %d: %.1f dB", k, sqnr);
+}
+
 static void compare_numbers(C *c, Fixture *f, int k, const Grid *grid, const Array *float_result,
                             const Array *raw) {
     const Array *got = dequantize_array(c, raw, grid);
+    if (f->mode.unseen) {
+        compare_unseen(f, k, float_result, got);
+        return;
+    }
     Array *want = within_grid(c, float_result, grid);
     for (int64_t i = 0; f->mode.normal && i < array_count(want); i++)
         if (!isfinite(array_get(float_result, i))) /* rounded divisors may be zero */
@@ -228,18 +294,53 @@ static void pipeline(C *c, Graph *g, const Options *options, const char *stop_af
     diag_stop_if_errors(c);
 }
 
-/* The model in float on what the integer inputs of `compiled` stand for. */
+/* The model in float on what the integer inputs of `compiled` stand for; unseen, on its own. Masks
+ * are what they are: rounded, (1 - mask) * -1e38 would be anything. */
 static void float_run(C *c, Fixture *f, Graph *compiled, Array **in, Array **out) {
     Options options = {0};
     Graph *g = import_pt2(c, f->archive);
     Array **seen = NEW_ARRAY(c, Array *, g->input_count + 1);
     for (int i = 0; i < g->input_count; i++) {
         const Value *v = compiled->input[i].kind == ARG_VALUE ? compiled->input[i].u.value : NULL;
-        bool grid = v && v->grid;
-        seen[i] = grid ? dequantize_array(c, quantize_array(c, in[i], v->grid), v->grid) : in[i];
+        bool rounded = v && v->grid && !f->mode.unseen && !is_mask(in[i]);
+        seen[i] = rounded ? dequantize_array(c, quantize_array(c, in[i], v->grid), v->grid) : in[i];
     }
     pipeline(c, g, &options, "functionalize");
     run_float(c, g, seen, out);
+}
+
+/* The fixture's own inputs, or the next unit-normal ones. */
+static Array **inputs_draw(C *c, const Fixture *f, const Graph *g, const ArrayList *arrays,
+                           uint64_t *state) {
+    Array **in = NEW_ARRAY(c, Array *, g->input_count + 1);
+    for (int i = 0; i < g->input_count; i++) {
+        in[i] = fixture_array(c, arrays, "in", i);
+        if (f->mode.normal && in[i])
+            in[i] = normal_like(c, in[i], state);
+    }
+    return in;
+}
+
+static void compile(C *c, const Fixture *f, Graph *g, Array ***sample) {
+    const Cpu *cpu = cpu_find("cortex-m55");
+    PrecisionRule all = {.pattern = "*", .precision = "int16"};
+    bool minmax = !f->mode.unseen && !text_equal(f->op, SQNR_FOLDER); /* none of few is cut off */
+    Options options = {.cpu = cpu,
+                       .isa = cpu->isa,
+                       .observer = minmax ? OBSERVER_MINMAX : OBSERVER_MSE,
+                       .precision_count = f->mode.wide,
+                       .precision = &all,
+                       .sample_count = f->mode.unseen ? CALIBRATED : 1,
+                       .sample = sample};
+    pipeline(c, g, &options, NULL);
+}
+
+static void compare(C *c, Fixture *f, const Graph *g, Array **want, Array **got) {
+    for (int k = 0; k < g->output_count && !f->why[0]; k++)
+        if (g->output[k].kind == ARG_VALUE && g->output[k].u.value->grid)
+            compare_numbers(c, f, k, g->output[k].u.value->grid, want[k], got[k]);
+        else if (g->output[k].kind == ARG_VALUE && !f->mode.unseen)
+            compare_choices(f, k, want[k], got[k]);
 }
 
 static void fixture_run(C *c, void *user) {
@@ -247,39 +348,31 @@ static void fixture_run(C *c, void *user) {
     ArrayList arrays = npz_read(c, f->arrays);
     Graph *g = import_pt2(c, f->archive);
     bounds_choose(f, g);
-    Array **in = NEW_ARRAY(c, Array *, g->input_count + 1);
-    Array **got = NEW_ARRAY(c, Array *, g->output_count + 1);
-    Array **want = NEW_ARRAY(c, Array *, g->output_count + 1);
-    for (int i = 0; i < g->input_count; i++)
-        in[i] = fixture_array(c, &arrays, "in", i);
     for (int i = 0; i < arrays.count; i++) /* outputs too */
         f->skipped |= !fixture_is_finite(arrays.item[i].array);
+    f->skipped |= f->mode.unseen && !(f->by_sqnr && is_unseen_row(f->op));
     if (f->skipped)
         return;
     uint64_t state = 1;
-    for (int i = 0; f->mode.normal && i < g->input_count; i++)
-        in[i] = in[i] ? normal_like(c, in[i], &state) : NULL;
-    const Cpu *cpu = cpu_find("cortex-m55");
-    PrecisionRule all = {.pattern = "*", .precision = "int16"};
-    Options options = {.cpu = cpu,
-                       .isa = cpu->isa,
-                       .observer = text_equal(f->op, SQNR_FOLDER)
-                                       ? OBSERVER_MSE     /* the default */
-                                       : OBSERVER_MINMAX, /* none of few numbers is cut off */
-                       .precision_count = f->mode.wide,
-                       .precision = &all,
-                       .sample_count = 1,
-                       .sample = &in};
-    pipeline(c, g, &options, NULL);
+    Array **sample[CALIBRATED];
+    for (int i = 0; i < (f->mode.unseen ? CALIBRATED : 1); i++)
+        sample[i] = inputs_draw(c, f, g, &arrays, &state);
+    compile(c, f, g, sample);
+    f->signal = NEW_ARRAY(c, double, g->output_count + 1);
+    f->noise = NEW_ARRAY(c, double, g->output_count + 1);
+    Array **got = NEW_ARRAY(c, Array *, g->output_count + 1);
+    Array **want = NEW_ARRAY(c, Array *, g->output_count + 1);
     Simulator *s = simulator_new(c, g);
-    simulator_run(c, s, in, got);
+    for (int i = 0; i < (f->mode.unseen ? UNSEEN : 1); i++) {
+        Array **in = f->mode.unseen ? inputs_draw(c, f, g, &arrays, &state) : sample[0];
+        simulator_reset(s);
+        simulator_run(c, s, in, got);
+        float_run(c, f, g, in, want);
+        compare(c, f, g, want, got);
+    }
     simulator_free(s);
-    float_run(c, f, g, in, want);
-    for (int k = 0; k < g->output_count && !f->why[0]; k++)
-        if (g->output[k].kind == ARG_VALUE && g->output[k].u.value->grid)
-            compare_numbers(c, f, k, g->output[k].u.value->grid, want[k], got[k]);
-        else if (g->output[k].kind == ARG_VALUE)
-            compare_choices(f, k, want[k], got[k]);
+    for (int k = 0; k < g->output_count && f->mode.unseen && !f->why[0]; k++)
+        judge_unseen(f, k);
 }
 
 /* Refusing is right only with the reason that the operator's row gives. */
@@ -301,9 +394,12 @@ static const Diag *first_error(const C *c) {
     return d;
 }
 
-static bool is_excused(const char *op, const char *case_name) {
+static bool is_excused(const char *op, const char *case_name, bool unseen) {
     char name[600];
     snprintf(name, sizeof name, "%s/%s", op, case_name);
+    for (size_t i = 0; unseen && i < COUNT_OF(short_unseen); i++)
+        if (glob_match(short_unseen[i].fixture, name))
+            return true;
     for (size_t i = 0; i < COUNT_OF(excused); i++)
         if (glob_match(excused[i].fixture, name))
             return true;
@@ -346,7 +442,7 @@ static void fixture_check(const char *op, const char *case_name, Mode mode, Coun
     counts->total += !f.skipped;
     counts->refused += refused;
     bool failed = f.why[0] && !refused && !f.skipped &&
-                  !((mode.normal || mode.wide) && is_excused(op, case_name));
+                  !((mode.normal || mode.wide) && is_excused(op, case_name, mode.unseen));
     counts->failed += failed;
     if (failed || (refused && getenv("CORTEN_REFUSED")))
         print_message("%s/%s: %s\n", op, case_name, f.why);
@@ -421,6 +517,11 @@ static void integers_stand_for_float_on_normal_numbers(void **state) {
     fixtures_check((Mode){.normal = true});
 }
 
+static void integers_stand_for_float_on_unseen_numbers(void **state) {
+    (void)state;
+    fixtures_check((Mode){.normal = true, .unseen = true});
+}
+
 static void int16_stands_for_what_float_computes(void **state) {
     (void)state;
     fixtures_check((Mode){.wide = true});
@@ -431,12 +532,20 @@ static void int16_stands_for_float_on_normal_numbers(void **state) {
     fixtures_check((Mode){.normal = true, .wide = true});
 }
 
+static void int16_stands_for_float_on_unseen_numbers(void **state) {
+    (void)state;
+    fixtures_check((Mode){.normal = true, .wide = true, .unseen = true});
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_stand_for_what_float_computes),
         cmocka_unit_test(integers_stand_for_float_on_normal_numbers),
+        cmocka_unit_test(integers_stand_for_float_on_unseen_numbers),
         cmocka_unit_test(int16_stands_for_what_float_computes),
         cmocka_unit_test(int16_stands_for_float_on_normal_numbers),
+        cmocka_unit_test(int16_stands_for_float_on_unseen_numbers),
     };
+    cmocka_set_test_filter(getenv("CORTEN_TEST"));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
