@@ -131,6 +131,22 @@ void channel_constants(Maker *m, Call *call, int64_t channels, int64_t depth, ui
 static void (*const makers[CTN_KERNEL_COUNT])(Maker *, Call *) = {
     MAKER(layer_norm_s8),
     MAKER(gru_s8),
+    MAKER(rnn_s8),
+    MAKER(move),
+    MAKER(conv_f32),
+    MAKER(matmul_f32),
+    MAKER(pool_f32),
+    MAKER(reduce_f32),
+    MAKER(cumsum_f32),
+    MAKER(softmax_f32),
+    MAKER(layer_norm_f32),
+    MAKER(resample2d_f32),
+    MAKER(grid_sample2d_f32),
+    MAKER(sort_f32),
+    MAKER(program_f32),
+    MAKER(program_erf_f32),
+    MAKER(program_exp_f32),
+    MAKER(program_basic_f32),
     MAKER(conv2d_s8),
     MAKER(depthwise_conv2d_s8),
     MAKER(conv3d_s8),
@@ -265,11 +281,11 @@ static void fill_operand(const Maker *m, const CallRef *ref, uint8_t *to) {
     const Buffer *b = ref->buffer;
     for (int64_t i = 0; i < b->bytes; i++)
         to[i] = (uint8_t)(m->extreme ? (chance(&own, 50) ? 127 : 128) : next(&own));
-    if (b->element == DT_F32) /* a third near the output's range */
-        for (int64_t f = 0; f < b->bytes / 4; f += 3) {
-            float x = (float)between(&own, -4000, 4000) / 64.0f;
+    for (int64_t f = 0; b->element == DT_F32 && f < b->bytes / 4; f++) {
+        float x = (float)between(&own, -4000, 4000) / (m->near_one ? 1024.0f : 64.0f);
+        if (m->near_one ? !chance(&own, 2) : f % 3 == 0)
             memcpy(to + 4 * f, &x, 4);
-        }
+    }
 }
 
 static void fill_images(const Maker *m, KernelCase *k) {
@@ -293,6 +309,7 @@ int case_count(int kernel) {
 
 KernelCase *case_make(C *c, const Variant *variant, int index) {
     Maker m = {.c = c, .g = graph_new(c, "case"), .index = index};
+    m.large = index >= case_count(variant->kernel);
     m.state = 0x9e3779b97f4a7c15ULL * (uint64_t)(variant->kernel * 1000 + index + 1);
     m.extreme = index % 8 == 7;
     for (int i = 0; i < 8; i++)

@@ -17,7 +17,8 @@ typedef struct {
 } KernelCase;
 
 int case_count(int kernel);
-/* Case `index` of a kernel as `variant` wants it packed. NULL if the variant does not accept it. */
+/* Case `index` of a kernel as `variant` wants it packed; from case_count on with larger dims, where
+ * it has dims. NULL if the variant does not accept it. */
 KernelCase *case_make(C *c, const Variant *variant, int index);
 /* Runs the variant's host function on a copy of the arena; returns that copy. */
 uint8_t *case_run(C *c, const KernelCase *k);

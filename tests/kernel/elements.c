@@ -8,7 +8,10 @@ void fill_dims(Maker *m, int rank, int32_t *dim) {
     for (int d = 0; d < rank; d++)
         dim[d] = chance(m, 30) ? between(m, 1, 4) : 1;
     dim[rank - 1] = between(m, 1, 40);
-    if (chance(m, 3))
+    if (m->large)
+        for (int d = 0; d < rank; d++)
+            dim[d] = d < rank - 3 ? 1 : d < rank - 1 ? between(m, 1, 8) : 4 * between(m, 1, 16);
+    else if (chance(m, 3))
         dim[0] = 0;
 }
 

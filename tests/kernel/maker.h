@@ -10,7 +10,9 @@ typedef struct {
     Graph *g;
     uint64_t state;
     int index;
-    bool extreme; /* inputs are only -128 and 127 */
+    bool extreme;  /* inputs are only -128 and 127 */
+    bool near_one; /* most floats are; else a third */
+    bool large;    /* dims as networks have them */
 } Maker;
 
 /* A window sliding over images, edge cases first. */
@@ -44,6 +46,9 @@ void fill_dims(Maker *m, int rank, int32_t *dim);
 int64_t dense_strides(int rank, const int32_t *dim, int32_t *stride);
 int64_t split_dims(Maker *m, int32_t *dim, int32_t *stride, int32_t *reduced,
                    int32_t *reduced_stride, int64_t *outputs);
+/* Lines of a tensor [outer][count][inner], each of `count` elements `step` apart; returns its
+ * number of elements. */
+int64_t line_fields(Maker *m, int32_t dim[6], int32_t stride[6], int32_t *count, int32_t *step);
 uint32_t next(Maker *m);
 
 #define WINDOW_FIELDS(a, w)                                                                        \

@@ -66,6 +66,21 @@ void make_gather(Maker *m, Call *call) {
     call_out(call, &a->output, tensor(m, "output", type, count));
 }
 
+/* From one place of a tensor to another, which overlap in most cases. */
+void make_move(Maker *m, Call *call) {
+    CtnMoveArgs *a = call->args;
+    a->count = between(m, 0, 90);
+    int32_t in = between(m, 0, 40), out = in + (m->index == 0 ? 1 : between(m, 1, 40));
+    if (chance(m, 40)) {
+        int32_t t = in;
+        in = out;
+        out = t;
+    }
+    Value *all = tensor(m, "bytes", DT_I8, a->count + (in > out ? in : out));
+    call_in_at(call, &a->input, all, in);
+    call_out_at(call, &a->output, all, out);
+}
+
 void make_fill(Maker *m, Call *call) {
     CtnFillArgs *a = call->args;
     DType type = sized[between(m, 0, 3)];

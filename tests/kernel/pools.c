@@ -57,7 +57,7 @@ int64_t split_dims(Maker *m, int32_t *dim, int32_t *stride, int32_t *reduced,
         stride[d] = reduced_stride[d] = 0;
     }
     for (int d = 0; d < 5; d++)
-        size[d] = between(m, 1, 5);
+        size[d] = !m->large ? between(m, 1, 5) : d < 2 ? 1 : between(m, 2, 20);
     int64_t count = dense_strides(5, size, dense);
     *outputs = 1;
     for (int d = 4; d >= 0; d--) {

@@ -20,6 +20,13 @@ static void gate_constants(Maker *m, Call *call, int64_t rows, int64_t depth, ui
     constant(call, shift, DT_I8, rows, s);
 }
 
+static void gate_bias(Maker *m, Call *call, uint32_t *field, int64_t gates, int32_t most) {
+    int32_t *bias = NEW_ARRAY(m->c, int32_t, gates);
+    for (int64_t i = 0; i < gates; i++)
+        bias[i] = between(m, -most, most);
+    constant(call, field, DT_I32, gates, bias);
+}
+
 static void gate_table(Call *call, uint32_t *field, int32_t middle, int32_t slope) {
     int16_t entry[513];
     for (int i = 0; i < 513; i++)
@@ -56,10 +63,7 @@ void make_lstm_s8(Maker *m, Call *call) {
     int64_t states = (int64_t)a->batches * a->size, gates = 4LL * a->size;
     gate_constants(m, call, gates, a->in_size, &a->x_weights, &a->x_multiplier, &a->x_shift);
     gate_constants(m, call, gates, a->size, &a->h_weights, &a->h_multiplier, &a->h_shift);
-    int32_t *bias = NEW_ARRAY(m->c, int32_t, gates);
-    for (int64_t i = 0; i < gates; i++)
-        bias[i] = between(m, -(1 << 18), 1 << 18);
-    constant(call, &a->bias, DT_I32, gates, bias);
+    gate_bias(m, call, &a->bias, gates, 1 << 18);
     gate_table(call, &a->sigmoid, 16384, 60);
     gate_table(call, &a->tangent, 0, 120);
     if (state_before(m, call, &a->h0, DT_I8, states))
@@ -117,10 +121,7 @@ void make_gru_s8(Maker *m, Call *call) {
     int64_t gates = 3 * (int64_t)a->size, states = (int64_t)a->batches * a->size;
     gate_constants(m, call, gates, a->in_size, &a->x_weights, &a->x_multiplier, &a->x_shift);
     gate_constants(m, call, gates, a->size, &a->h_weights, &a->h_multiplier, &a->h_shift);
-    int32_t *bias = NEW_ARRAY(m->c, int32_t, gates);
-    for (int64_t i = 0; i < gates; i++)
-        bias[i] = between(m, -65536, 65536);
-    constant(call, &a->bias, DT_I32, gates, bias);
+    gate_bias(m, call, &a->bias, gates, 65536);
     gate_table(call, &a->sigmoid, 16384, 60);
     gate_table(call, &a->tangent, 0, 120);
     a->state_bits = between(m, 12, 15);
@@ -130,4 +131,31 @@ void make_gru_s8(Maker *m, Call *call) {
         call_scratch(call, &a->scratch, states, 4);
     recurrent_outputs(m, call, a->steps * states, states, &a->output, &a->state);
     call_in(call, &a->input, tensor(m, "input", DT_I8, a->steps * a->batches * a->in_size));
+}
+
+void make_rnn_s8(Maker *m, Call *call) {
+    CtnRnnS8Args *a = call->args;
+    a->steps = between(m, 1, 4);
+    a->batches = chance(m, 20) ? 2 : 1;
+    a->in_size = between(m, 1, 40);
+    a->size = between(m, 1, 40);
+    a->reverse = chance(m, 30);
+    a->input_zero_point = random_zero_point(m);
+    a->output_zero_point = random_zero_point(m);
+    int64_t states = (int64_t)a->batches * a->size;
+    gate_constants(m, call, a->size, a->in_size, &a->x_weights, &a->x_multiplier, &a->x_shift);
+    gate_constants(m, call, a->size, a->size, &a->h_weights, &a->h_multiplier, &a->h_shift);
+    gate_bias(m, call, &a->bias, a->size, 1 << 18);
+    call_absent(call, &a->tangent);
+    bool relu = chance(m, 40);
+    if (!relu)
+        gate_table(call, &a->tangent, 0, 120);
+    random_factor(m, &a->multiplier, &a->shift, relu ? -14 : -9, relu ? -10 : -6);
+    if (state_before(m, call, &a->h0, DT_I8, states)) {
+        a->h0_zero_point = random_zero_point(m);
+        if (chance(m, 70))
+            random_factor(m, &a->h0_multiplier, &a->h0_shift, -2, 1);
+    }
+    call_in(call, &a->input, tensor(m, "input", DT_I8, a->steps * a->batches * a->in_size));
+    call_out(call, &a->output, tensor(m, "output", DT_I8, a->steps * states));
 }

@@ -3,41 +3,40 @@
 #include "kernel/maker.h"
 
 #include <math.h>
+#include <string.h>
+
+int64_t line_fields(Maker *m, int32_t dim[6], int32_t stride[6], int32_t *count, int32_t *step) {
+    int32_t inner = between(m, 1, 4), outer = between(m, 1, 4);
+    *count = m->index == 0 ? 900 : between(m, 1, 30);
+    *step = inner;
+    for (int d = 0; d < 6; d++) {
+        dim[d] = 1;
+        stride[d] = 0;
+    }
+    dim[4] = outer;
+    stride[4] = *count * inner;
+    dim[5] = inner;
+    stride[5] = 1;
+    return (int64_t)outer * *count * inner;
+}
 
 void make_argmax(Maker *m, Call *call) {
     CtnArgmaxArgs *a = call->args;
-    int32_t inner = between(m, 1, 4), outer = between(m, 1, 4);
-    a->count = between(m, 1, 30);
-    a->stride = inner;
-    for (int d = 0; d < 6; d++)
-        a->dim[d] = 1;
-    a->dim[4] = outer;
-    a->in_stride[4] = a->count * inner;
-    a->dim[5] = inner;
-    a->in_stride[5] = 1;
+    int64_t count = line_fields(m, a->dim, a->in_stride, &a->count, &a->stride);
     a->mode = between(m, 0, 1);
     a->input_bytes = between(m, 1, 2);
-    call_in(call, &a->input,
-            tensor(m, "input", a->input_bytes == 2 ? DT_I16 : DT_I8,
-                   (int64_t)outer * a->count * inner));
-    call_out(call, &a->output, tensor(m, "output", DT_I64, (int64_t)outer * inner));
+    call_in(call, &a->input, tensor(m, "input", a->input_bytes == 2 ? DT_I16 : DT_I8, count));
+    call_out(call, &a->output, tensor(m, "output", DT_I64, count / a->count));
 }
 
 void make_cumsum_s8(Maker *m, Call *call) {
     CtnCumsumS8Args *a = call->args;
-    int32_t inner = between(m, 1, 4), outer = between(m, 1, 4);
-    a->count = m->index == 0 ? 900 : between(m, 1, 30);
-    for (int d = 0; d < 6; d++)
-        a->dim[d] = 1;
-    a->dim[4] = outer;
-    a->in_stride[4] = a->out_stride[4] = a->count * inner;
-    a->dim[5] = inner;
-    a->in_stride[5] = a->out_stride[5] = 1;
-    a->in_step = a->out_step = inner;
+    int64_t count = line_fields(m, a->dim, a->in_stride, &a->count, &a->in_step);
+    memcpy(a->out_stride, a->in_stride, sizeof a->out_stride);
+    a->out_step = a->in_step;
     a->input_zero_point = random_zero_point(m);
     a->output_zero_point = random_zero_point(m);
     random_factor(m, &a->multiplier, &a->shift, -9, 1);
-    int64_t count = (int64_t)outer * a->count * inner;
     call_in(call, &a->input, tensor(m, "input", DT_I8, count));
     call_out(call, &a->output, tensor(m, "output", DT_I8, count));
 }

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Layer norms and GRUs have none: fixtures hold those to PyTorch's numbers. */
+/* Layer norms and kernels on float32 have none: fixtures hold those to PyTorch's numbers. */
 bool wide_knows(int id);
 /* Writes the output that kernel `id` must give. */
 void wide_run(int id, const void *args, const CtnFrame *frame);

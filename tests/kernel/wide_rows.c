@@ -1,38 +1,15 @@
 /* The references of the kernels whose cases rows.c draws, for wide_run. */
-#include "kernel/wide_rows.h"
-
-#include "base/base.h"
+#include "kernel/wide_math.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
-
-static int64_t offset_of(const int32_t *dim, const int32_t *stride, int64_t i) {
-    int64_t offset = 0;
-    for (int d = 5; d >= 0; d--) {
-        offset += i % dim[d] * stride[d];
-        i /= dim[d];
-    }
-    return offset;
-}
-
-static int64_t count_of(const int32_t *dim) {
-    int64_t count = 1;
-    for (int d = 0; d < 6; d++)
-        count *= dim[d];
-    return count;
-}
-
-static int64_t limit(int64_t v, int64_t low, int64_t high) {
-    return v < low ? low : v > high ? high : v;
-}
 
 void wide_argmax(const CtnArgmaxArgs *a, const CtnFrame *f) {
     const int8_t *bytes = ctn_at(f, a->input);
     const int16_t *halves = ctn_at(f, a->input);
     int64_t *output = ctn_at(f, a->output);
-    for (int64_t i = 0; i < count_of(a->dim); i++) {
-        int64_t base = offset_of(a->dim, a->in_stride, i), best = a->count - 1;
+    for (int64_t i = 0; i < wide_count(6, a->dim); i++) {
+        int64_t base = wide_offset(6, a->dim, a->in_stride, i), best = a->count - 1;
         for (int64_t k = a->count - 1; k >= 0; k--) { /* backwards, so that the first one stays */
             int64_t at = base + k * a->stride, best_at = base + best * a->stride;
             int q = a->input_bytes == 2 ? halves[at] : bytes[at];
@@ -46,15 +23,15 @@ void wide_argmax(const CtnArgmaxArgs *a, const CtnFrame *f) {
 void wide_cumsum_s8(const CtnCumsumS8Args *a, const CtnFrame *f) {
     const int8_t *input = ctn_at(f, a->input);
     int8_t *output = ctn_at(f, a->output);
-    for (int64_t i = 0; i < count_of(a->dim); i++)
+    for (int64_t i = 0; i < wide_count(6, a->dim); i++)
         for (int64_t k = 0; k < a->count; k++) {
             int64_t sum = 0;
             for (int64_t j = 0; j <= k; j++)
-                sum += input[offset_of(a->dim, a->in_stride, i) + j * a->in_step] -
+                sum += input[wide_offset(6, a->dim, a->in_stride, i) + j * a->in_step] -
                        a->input_zero_point;
             int64_t q = wide_requantize(sum, a->multiplier, a->shift) + a->output_zero_point;
-            output[offset_of(a->dim, a->out_stride, i) + k * a->out_step] =
-                (int8_t)limit(q, -128, 127);
+            output[wide_offset(6, a->dim, a->out_stride, i) + k * a->out_step] =
+                (int8_t)wide_limit(q, -128, 127);
         }
 }
 
@@ -93,7 +70,7 @@ void wide_adaptive_pool2d_s8(const CtnAdaptivePool2dS8Args *a, const CtnFrame *f
         if (a->multiplier != 0)
             q = wide_requantize(q - a->input_zero_point, a->multiplier, a->shift) +
                 a->output_zero_point;
-        output[i] = (int8_t)limit(q, a->clamp_min, a->clamp_max);
+        output[i] = (int8_t)wide_limit(q, a->clamp_min, a->clamp_max);
     }
 }
 
@@ -154,11 +131,11 @@ static int64_t integer_at(const void *base, int64_t i, int32_t size) {
 void wide_reduce_int(const CtnReduceIntArgs *a, const CtnFrame *f) {
     const void *input = ctn_at(f, a->input);
     char *output = ctn_at(f, a->output);
-    for (int64_t i = 0; i < count_of(a->dim); i++) {
+    for (int64_t i = 0; i < wide_count(6, a->dim); i++) {
         uint64_t sum = 0;
-        int64_t high = INT64_MIN, low = INT64_MAX, base = offset_of(a->dim, a->in_stride, i);
-        for (int64_t k = 0; k < count_of(a->reduced); k++) {
-            int64_t at = base + offset_of(a->reduced, a->reduced_stride, k);
+        int64_t high = INT64_MIN, low = INT64_MAX, base = wide_offset(6, a->dim, a->in_stride, i);
+        for (int64_t k = 0; k < wide_count(6, a->reduced); k++) {
+            int64_t at = base + wide_offset(6, a->reduced, a->reduced_stride, k);
             int64_t v = integer_at(input, at, a->in_size);
             sum += (uint64_t)v;
             high = v > high ? v : high;
@@ -190,7 +167,7 @@ void wide_masked_softmax_s8(const CtnMaskedSoftmaxS8Args *a, const CtnFrame *f) 
         for (int64_t i = 0; i < a->row_size; i++) {
             bool counts = !own || (own[i] != 0) != (a->mask_hides != 0);
             double p = counts ? exp(step * (input[i] - best)) / sum : 0;
-            output[i] = (int8_t)limit(llround(p * steps) + a->output_zero_point, -128, 127);
+            output[i] = (int8_t)wide_limit(llround(p * steps) + a->output_zero_point, -128, 127);
         }
     }
 }
@@ -210,7 +187,7 @@ void wide_log_softmax_s8(const CtnLogSoftmaxS8Args *a, const CtnFrame *f) {
         for (int64_t i = 0; i < a->row_size; i++) {
             double real = scale * (input[i] - best) - log(sum);
             output[i] =
-                (int8_t)limit(llround(real * ratio / scale) + a->output_zero_point, -128, 127);
+                (int8_t)wide_limit(llround(real * ratio / scale) + a->output_zero_point, -128, 127);
         }
     }
 }

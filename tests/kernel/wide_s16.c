@@ -1,11 +1,7 @@
 /* The kernels between widths of 8 and 16 bits once more, in 128-bit arithmetic (wide.h). */
-#include "kernel/wide_s16.h"
+#include "kernel/wide_math.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
-
-__extension__ typedef __int128 Wide;
 
 static int64_t load(const void *p, int32_t bytes, int64_t i) {
     return bytes == 2 ? ((const int16_t *)p)[i] : ((const int8_t *)p)[i];
@@ -22,11 +18,7 @@ static void save(void *p, int32_t bytes, int64_t i, int64_t q, int32_t low, int3
 /* sum * multiplier * 2^(shift - 31), half up, within +-2^30 */
 static int64_t scaled(Wide sum, int32_t multiplier, int32_t shift) {
     Wide product = sum * multiplier, unit = (Wide)1 << (31 - shift);
-    Wide q = product + unit / 2, floor = q / unit;
-    if (q % unit < 0)
-        floor--;
-    const Wide limit = 1 << 30;
-    return (int64_t)(floor < -limit ? -limit : floor > limit ? limit : floor);
+    return wide_limit(wide_floor_div(product + unit / 2, unit), -(1 << 30), 1 << 30);
 }
 
 void wide_linear_s16(const CtnLinearS16Args *a, const CtnFrame *f) {
