@@ -917,6 +917,14 @@ typedef enum {
     VARIANT(lstm_s8, LstmS8, v7m, any_call, keep_constants)                                        \
     VARIANT(lstm_s8, LstmS8, dsp, any_call, keep_constants)                                        \
     VARIANT(lstm_s8, LstmS8, mve, lstm_of_four_units, keep_constants)                              \
+    VARIANT(gru_s8, GruS8, v6m, units_fill_four, keep_constants) \
+    VARIANT(gru_s8, GruS8, v7m, units_fill_four, keep_constants) \
+    VARIANT(gru_s8, GruS8, dsp, units_fill_four, keep_constants) \
+    VARIANT(gru_s8, GruS8, mve, units_fill_four, keep_constants) \
+    VARIANT(rnn_s8, RnnS8, v6m, units_fill_four, keep_constants) \
+    VARIANT(rnn_s8, RnnS8, v7m, units_fill_four, keep_constants) \
+    VARIANT(rnn_s8, RnnS8, dsp, units_fill_four, keep_constants) \
+    VARIANT(rnn_s8, RnnS8, mve, units_fill_four, keep_constants) \
     VARIANT(softmax_s8, SoftmaxS8, v6m, softmax_by_table, pack_softmax_table)                      \
     VARIANT(max_pool2d_s8, MaxPool2dS8, dsp, max_pool_accepts_dsp, keep_constants)                 \
     VARIANT(avg_pool2d_s8, AvgPool2dS8, dsp, avg_pool_accepts_dsp, keep_constants)                 \

@@ -2,7 +2,7 @@
 #ifndef CTN_GATE_V6M_H
 #define CTN_GATE_V6M_H
 
-#if defined(CTN_EMULATE) || !defined(__ARM_ARCH_6M__)
+#if defined(CTN_EMULATE) || !(defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__))
 #include "gate_plain.h"
 #else
 #include <stdint.h>

@@ -1,5 +1,6 @@
 /* Products of activations and recurrent layers on MVE: rows that are dense, and scratch for the
  * columns; units in fours. */
+#include "lower/memory.h"
 #include "lower/packing.h"
 
 bool matmul_of_rows(const Call *call) {
@@ -16,4 +17,8 @@ void pack_matmul_of_rows(C *c, Graph *g, Call *call) {
 
 bool lstm_of_four_units(const Call *call) {
     return ((const CtnLstmS8Args *)call->args)->size % 4 == 0;
+}
+
+bool units_fill_four(const Call *call) {
+    return *call_ints(call, "size") >= 4;
 }
