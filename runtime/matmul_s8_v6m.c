@@ -3,7 +3,7 @@
 #include "matmul_block.h"
 #include "scale_v6m.h"
 
-#if defined(CTN_EMULATE) || !defined(__ARM_ARCH_6M__)
+#if defined(CTN_EMULATE) || !(defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__))
 static void ctn_matmul_block(CtnMatmulBlock *b) {
     for (int i = 0; i < 4; i++) {
         b->sum[i] = 0;
