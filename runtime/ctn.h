@@ -925,6 +925,11 @@ typedef enum {
     VARIANT(rnn_s8, RnnS8, v7m, units_fill_four, keep_constants) \
     VARIANT(rnn_s8, RnnS8, dsp, units_fill_four, keep_constants) \
     VARIANT(rnn_s8, RnnS8, mve, units_fill_four, keep_constants) \
+    VARIANT(layer_norm_s8, LayerNormS8, v6m, norm_of_runs, keep_constants) \
+    VARIANT(layer_norm_s8, LayerNormS8, v7m, norm_of_runs, keep_constants) \
+    VARIANT(layer_norm_s8, LayerNormS8, dsp, norm_of_runs, keep_constants) \
+    VARIANT(layer_norm_s8, LayerNormS8, mve, norm_of_runs, keep_constants) \
+    VARIANT(prelu_s8, PreluS8, mve, prelu_of_channels, keep_constants) \
     VARIANT(softmax_s8, SoftmaxS8, v6m, softmax_by_table, pack_softmax_table)                      \
     VARIANT(max_pool2d_s8, MaxPool2dS8, dsp, max_pool_accepts_dsp, keep_constants)                 \
     VARIANT(avg_pool2d_s8, AvgPool2dS8, dsp, avg_pool_accepts_dsp, keep_constants)                 \

@@ -8,6 +8,8 @@
 bool any_call(const Call *call);
 bool lstm_of_four_units(const Call *call);
 bool units_fill_four(const Call *call);
+bool norm_of_runs(const Call *call);
+bool prelu_of_channels(const Call *call);
 void keep_constants(C *c, Graph *g, Call *call);
 
 /* The bytes of the constant that a field refers to; NULL if it is absent. */

@@ -85,7 +85,11 @@ void make_layer_norm_s8(Maker *m, Call *call) {
         a->parameter_stride[d] = a->reduced_parameter_stride[d] = 0;
     }
     a->dim[3] = between(m, 1, 9);
-    a->count = a->reduced[3] = a->stride[3] = between(m, 1, 70);
+    int32_t run = between(m, 1, 70), lines = chance(m, 40) ? between(m, 2, 5) : 1;
+    a->reduced[3] = a->stride[3] = run;
+    a->reduced[2] = lines; /* a group of channels in all places */
+    a->reduced_stride[2] = a->dim[3] * run;
+    a->count = run * lines;
     a->reduced_stride[3] = a->reduced_parameter_stride[3] = 1;
     a->centered = chance(m, 80);
     a->epsilon_low = between(m, 1, 1000);
@@ -101,9 +105,9 @@ void make_layer_norm_s8(Maker *m, Call *call) {
     call_absent(call, &a->gamma);
     call_absent(call, &a->beta);
     if (chance(m, 80))
-        constant(call, &a->gamma, DT_I16, a->count, gamma);
+        constant(call, &a->gamma, DT_I16, run, gamma);
     if (chance(m, 80))
-        constant(call, &a->beta, DT_I32, a->count, beta);
+        constant(call, &a->beta, DT_I32, run, beta);
     random_store(m, call, &a->clamp_min, &a->clamp_max, &a->table);
     call_in(call, &a->input, tensor(m, "input", DT_I8, (int64_t)a->dim[3] * a->count));
     call_out(call, &a->output, tensor(m, "output", DT_I8, (int64_t)a->dim[3] * a->count));
