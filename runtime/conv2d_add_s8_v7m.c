@@ -7,6 +7,9 @@
 void ctn_conv2d_add_s8_v7m(const CtnConv2dAddS8Args *a, const CtnFrame *frame) {
     CtnResidual residual;
     ctn_residual_begin(&residual, ctn_residual_add_v7m, &a->skip, frame, a->scratch, a->output);
-    ctn_conv2d_blocks_v7m((const CtnConv2dS8Args *)(const void *)a, frame, &residual);
+    const CtnConv2dS8Args *layer = (const CtnConv2dS8Args *)(const void *)a;
+    CtnConvPlaces places = ctn_conv_places(layer, frame);
+    places.residual = &residual;
+    ctn_conv_places_v7m(layer, &places);
 }
 #endif

@@ -14,8 +14,8 @@ typedef struct {
     CtnDotV6m dot;
 } Layer;
 
-static Layer layer_of(const CtnConv2dS8Args *a, const CtnFrame *frame) {
-    Layer l = {.a = a, .depth = a->in_c, .rows = ctn_at(frame, a->scratch)};
+static Layer layer_of(const CtnConv2dS8Args *a, const CtnConvPlaces *places) {
+    Layer l = {.a = a, .depth = a->in_c, .rows = places->scratch};
     int32_t columns = a->out_c;
     if (a->groups > 1) {
         l.depth = a->in_c / a->groups;
@@ -24,8 +24,8 @@ static Layer layer_of(const CtnConv2dS8Args *a, const CtnFrame *frame) {
         l.run = a->kernel_w * a->in_c;
     }
     int32_t depth = a->kernel_h * a->kernel_w * l.depth;
-    l.dot = ctn_dot_begin_v6m(ctn_at(frame, a->weights), depth, columns, a->output_zero_point,
-                              a->clamp_max, ctn_at(frame, a->table));
+    l.dot = ctn_dot_begin_v6m(places->weights, depth, columns, a->output_zero_point, a->clamp_max,
+                              places->table);
     l.padding = (int8_t *)(l.rows + ctn_dot_even(depth));
     for (int32_t i = 0; i < l.depth; i++)
         l.padding[i] = (int8_t)a->input_zero_point;
@@ -74,29 +74,32 @@ static void block(Layer *l, const CtnWindow window[CTN_DOT_ROWS],
     }
 }
 
-void ctn_conv2d_blocks_v6m(const CtnConv2dS8Args *a, const CtnFrame *frame, CtnResidual *residual) {
-    Layer l = layer_of(a, frame);
-    CtnWindow window = ctn_window_first(a, ctn_at(frame, a->input));
-    int8_t *output = ctn_at(frame, a->output);
+const void *ctn_conv_places_v6m(const CtnConv2dS8Args *a, const CtnConvPlaces *places) {
+    Layer l = layer_of(a, places);
+    CtnWindow window = ctn_window_first(a, places->input);
+    int8_t *output = places->output;
+    CtnResidual *residual = places->residual;
     for (int32_t left = a->batches * a->out_h * a->out_w; left > 0; left -= CTN_DOT_ROWS) {
         CtnWindow two[CTN_DOT_ROWS] = {window, window};
         output = residual ? residual->block : output;
         int8_t *to[CTN_DOT_ROWS] = {output, output};
         ctn_window_next(a, &window);
-        output += a->out_c;
+        output += places->pitch;
         if (left > 1) {
             two[1] = window;
             to[1] = output;
             ctn_window_next(a, &window);
-            output += a->out_c;
+            output += places->pitch;
         }
         block(&l, two, to);
         if (residual)
             residual->add(residual, residual->block, left > 1 ? 2 * a->out_c : a->out_c);
     }
+    return l.dot.weights;
 }
 
 void ctn_conv2d_s8_v6m(const CtnConv2dS8Args *a, const CtnFrame *frame) {
-    ctn_conv2d_blocks_v6m(a, frame, 0);
+    CtnConvPlaces places = ctn_conv_places(a, frame);
+    ctn_conv_places_v6m(a, &places);
 }
 #endif

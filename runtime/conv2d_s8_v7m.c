@@ -16,9 +16,10 @@ typedef struct {
     int8_t *padding;
     CtnWindow window[CTN_DOT_ROWS], next;
     int8_t *next_output;
+    int32_t pitch;
 } Layer;
 
-static Layer layer_of(const CtnConv2dS8Args *a, const CtnFrame *frame) {
+static Layer layer_of(const CtnConv2dS8Args *a, const CtnConvPlaces *places) {
     Layer l = {.a = a};
     l.depth = a->in_c / a->groups;
     l.columns = a->out_c / a->groups;
@@ -28,15 +29,16 @@ static Layer layer_of(const CtnConv2dS8Args *a, const CtnFrame *frame) {
     if (l.depth_step < l.depth)
         l.tap_step = 1;
     int32_t most = l.tap_step * l.depth_step;
-    l.pairs = ctn_at(frame, a->scratch);
-    l.dot = ctn_dot_begin_v7m(a->output_zero_point, a->clamp_max, ctn_at(frame, a->table));
+    l.pairs = places->scratch;
+    l.dot = ctn_dot_begin_v7m(a->output_zero_point, a->clamp_max, places->table);
     l.dot.pairs = l.pairs;
     l.dot.sums = l.pairs + 2 * most;
     l.padding = (int8_t *)(l.dot.sums + (most < l.taps * l.depth ? CTN_DOT_ROWS * l.columns : 0));
     for (int32_t i = 0; i < l.depth_step; i++)
         l.padding[i] = (int8_t)a->input_zero_point;
-    l.next = ctn_window_first(a, ctn_at(frame, a->input));
-    l.next_output = ctn_at(frame, a->output);
+    l.next = ctn_window_first(a, places->input);
+    l.next_output = places->output;
+    l.pitch = places->pitch;
     return l;
 }
 
@@ -52,7 +54,7 @@ static int32_t next_windows(Layer *l, int32_t left) {
         }
         l->window[i] = l->next;
         l->dot.row[i] = l->next_output;
-        l->next_output += a->out_c;
+        l->next_output += l->pitch;
         ctn_window_next(a, &l->next);
     }
     return count;
@@ -130,15 +132,16 @@ static void block(Layer *l, int32_t channel) {
     }
 }
 
-void ctn_conv2d_blocks_v7m(const CtnConv2dS8Args *a, const CtnFrame *frame, CtnResidual *residual) {
-    Layer l = layer_of(a, frame);
+const void *ctn_conv_places_v7m(const CtnConv2dS8Args *a, const CtnConvPlaces *places) {
+    Layer l = layer_of(a, places);
+    CtnResidual *residual = places->residual;
     int32_t left = a->batches * a->out_h * a->out_w;
     while (left > 0) {
         if (residual)
             l.next_output = residual->block;
         int32_t count = next_windows(&l, left);
         left -= count;
-        l.dot.weights = ctn_at(frame, a->weights);
+        l.dot.weights = places->weights;
         for (int32_t group = 0; group < a->groups; group++) {
             l.dot.column = group * l.columns;
             block(&l, group * l.depth);
@@ -146,9 +149,11 @@ void ctn_conv2d_blocks_v7m(const CtnConv2dS8Args *a, const CtnFrame *frame, CtnR
         if (residual)
             residual->add(residual, residual->block, count * a->out_c);
     }
+    return l.dot.weights;
 }
 
 void ctn_conv2d_s8_v7m(const CtnConv2dS8Args *a, const CtnFrame *frame) {
-    ctn_conv2d_blocks_v7m(a, frame, 0);
+    CtnConvPlaces places = ctn_conv_places(a, frame);
+    ctn_conv_places_v7m(a, &places);
 }
 #endif

@@ -899,6 +899,9 @@ typedef enum {
     VARIANT(depthwise_conv2d_s8, DepthwiseConv2dS8, dsp, depthwise_accepts_dsp,                    \
             depthwise_pack_dsp)                                                                    \
     VARIANT(linear_s8, LinearS8, dsp, linear_accepts_dsp, linear_pack_dsp)                         \
+    VARIANT(conv_transpose2d_s8, ConvTranspose2dS8, v6m, conv2d_dots,                              \
+            pack_conv_transpose2d_bytes)                                                           \
+    VARIANT(conv_transpose2d_s8, ConvTranspose2dS8, v7m, conv2d_dots, pack_conv_transpose2d_dots)  \
     VARIANT(conv_transpose2d_s8, ConvTranspose2dS8, dsp, conv_transpose2d_accepts_dsp,             \
             conv_transpose2d_pack_dsp)                                                             \
     VARIANT(matmul_s8, MatmulS8, v6m, matmul_of_small_sums, pack_matmul_sums)                      \

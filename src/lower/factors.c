@@ -171,3 +171,13 @@ uint8_t *put_factor(const Factor *f, bool narrow, uint8_t *to) {
     to = put_bytes(to, 0, 2);
     return put_bytes(to, n, 2);
 }
+
+Columns reached_columns(C *c, const CtnConvTranspose2dS8Args *a, const Columns *all,
+                        const CtnReach *down, const CtnReach *across) {
+    Columns k = *all;
+    int64_t depth = a->in_c / a->groups, taps = (int64_t)down->count * across->count;
+    k.weights = taps > 0 ? reached_weights(c, a, k.weights, down, across)
+                         : NEW_ARRAY(c, int8_t, k.channels * depth);
+    k.depth = k.channel_step = (taps > 0 ? taps : 1) * depth;
+    return k;
+}

@@ -41,6 +41,10 @@ uint8_t *put_bytes(uint8_t *to, uint32_t value, int bytes);
 uint8_t *put_factor(const Factor *f, bool narrow, uint8_t *to);
 
 bool conv2d_columns(const Call *call, Columns *k);
+/* The convolution that one pair of remainders of a transposed one is, `all` being the whole; one
+ * tap of zeros where none reaches. */
+Columns reached_columns(C *c, const CtnConvTranspose2dS8Args *a, const Columns *all,
+                        const CtnReach *down, const CtnReach *across);
 bool linear_columns(const Call *call, Columns *k);
 
 #endif

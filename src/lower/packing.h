@@ -4,6 +4,7 @@
 #define CORTEN_PACKING_H
 
 #include "lower/lower.h"
+#include "reach.h"
 
 bool any_call(const Call *call);
 bool lstm_of_four_units(const Call *call);
@@ -36,6 +37,14 @@ void depthwise_pack_dsp_small(C *c, Graph *g, Call *call);
 void depthwise_pack_dsp(C *c, Graph *g, Call *call);
 bool max_pool_accepts_dsp(const Call *call);
 bool avg_pool_accepts_dsp(const Call *call);
+/* The weights of the taps that reach one pair of remainders of a transposed convolution, [out_c]
+ * and side by side: those of the convolution that it is. */
+const int8_t *reached_weights(C *c, const CtnConvTranspose2dS8Args *a, const int8_t *weights,
+                              const CtnReach *down, const CtnReach *across);
+/* Calls `visit` for each pair, rows first. */
+void for_each_reach(const CtnConvTranspose2dS8Args *a,
+                    void (*visit)(void *user, const CtnReach *down, const CtnReach *across),
+                    void *user);
 bool conv_transpose2d_accepts_dsp(const Call *call);
 void conv_transpose2d_pack_dsp(C *c, Graph *g, Call *call);
 bool matmul_accepts_dsp(const Call *call);
@@ -59,12 +68,14 @@ bool shifts_right(const Call *call, const uint32_t *field, int count);
 
 /* ARMv6-M: dot_v6m.h says how weights lie. */
 void pack_conv2d_bytes(C *c, Graph *g, Call *call);
+void pack_conv_transpose2d_bytes(C *c, Graph *g, Call *call);
 void pack_linear_bytes(C *c, Graph *g, Call *call);
 bool depthwise_words(const Call *call);
 void pack_depthwise_words(C *c, Graph *g, Call *call);
 
 /* ARMv7-M without DSP: dot_v7m.h and vector_v7m.h say how weights lie. */
 bool conv2d_dots(const Call *call);
+void pack_conv_transpose2d_dots(C *c, Graph *g, Call *call);
 void pack_conv2d_dots(C *c, Graph *g, Call *call);
 bool depthwise_strips(const Call *call);
 void pack_depthwise_strips(C *c, Graph *g, Call *call);

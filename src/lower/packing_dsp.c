@@ -543,37 +543,22 @@ void matmul_pack_dsp(C *c, Graph *g, Call *call) {
 
 /* ---- conv_transpose2d_s8 ------------------------------------------------------------------- */
 
-/* The convolution that one pair of remainders is: its taps' weights side by side. */
-static Columns reached_columns(C *c, const CtnConvTranspose2dS8Args *a, const Columns *all,
-                               const CtnReach *down, const CtnReach *across) {
-    int64_t depth = a->in_c / a->groups, taps = (int64_t)down->count * across->count;
-    Columns k = *all;
-    k.depth = k.channel_step = taps * depth;
-    int8_t *to = NEW_ARRAY(c, int8_t, k.channels * k.depth + 1);
-    k.weights = to;
-    for (int64_t o = 0; o < k.channels; o++)
-        for (int32_t i = 0; i < down->count; i++)
-            for (int32_t j = 0; j < across->count; j++, to += depth) {
-                int64_t tap = (down->tap + i * down->tap_step) * (int64_t)a->kernel_w +
-                              across->tap + j * across->tap_step;
-                memcpy(to, all->weights + o * all->depth + tap * depth, (size_t)depth);
-            }
-    return k;
-}
-
 typedef struct {
     C *c;
     const CtnConvTranspose2dS8Args *a;
     const Columns *all;
+    int64_t group;
     Text stream;
     int32_t most_steps;
 } Remainders;
 
-static void stream_reached(Remainders *r, int64_t group, const CtnReach *down,
-                           const CtnReach *across) {
+static void stream_reached(void *user, const CtnReach *down, const CtnReach *across) {
+    Remainders *r = user;
     const CtnConvTranspose2dS8Args *a = r->a;
     static const int8_t none = 0;
-    Columns k = reached_columns(r->c, a, r->all, down, across);
+    Columns k = *r->all;
+    k.weights = reached_weights(r->c, a, k.weights, down, across);
+    k.depth = k.channel_step = (int64_t)down->count * across->count * (a->in_c / a->groups);
     Cut cut = {a->in_c / a->groups, (int64_t)down->count * across->count};
     if (cut.runs == 0) { /* one step of zeros */
         k.depth = 0;
@@ -585,7 +570,7 @@ static void stream_reached(Remainders *r, int64_t group, const CtnReach *down,
     int32_t columns = a->out_c / a->groups, steps = cut_steps(cut);
     int64_t bytes = ctn_dot_stream_bytes(columns, steps);
     uint32_t *word = c_alloc(r->c, (size_t)bytes);
-    stream_columns(&k, group * columns, columns, cut, word);
+    stream_columns(&k, r->group * columns, columns, cut, word);
     text_add_bytes(&r->stream, word, (size_t)bytes);
     r->most_steps = steps > r->most_steps ? steps : r->most_steps;
 }
@@ -599,17 +584,9 @@ void conv_transpose2d_pack_dsp(C *c, Graph *g, Call *call) {
     CtnConvTranspose2dS8Args *a = call->args;
     Columns k;
     conv2d_columns(call, &k);
-    Remainders r = {c, a, &k, text_new(c), 0};
-    for (int64_t group = 0; group < a->groups; group++)
-        for (int32_t row = 0; row < a->stride_h; row++) {
-            CtnReach down =
-                ctn_reach(row, a->kernel_h, a->stride_h, a->dilation_h, a->pad_top, a->out_h);
-            for (int32_t column = 0; column < a->stride_w; column++) {
-                CtnReach across = ctn_reach(column, a->kernel_w, a->stride_w, a->dilation_w,
-                                            a->pad_left, a->out_w);
-                stream_reached(&r, group, &down, &across);
-            }
-        }
+    Remainders r = {c, a, &k, 0, text_new(c), 0};
+    for (; r.group < a->groups; r.group++)
+        for_each_reach(a, stream_reached, &r);
     call_const(call, &a->weights, "weight", DT_I32, r.stream.data, (int64_t)r.stream.length, 4);
     call_absent(call, &a->bias);
     call_absent(call, &a->multiplier);

@@ -106,6 +106,47 @@ void pack_conv2d_dots(C *c, Graph *g, Call *call) {
     call_scratch(call, &a->scratch, block_scratch(columns, cut) + cut.depth_step, 4);
 }
 
+/* ---- transposed convolutions ---------------------------------------------------------------- */
+
+typedef struct {
+    C *c;
+    const CtnConvTranspose2dS8Args *a;
+    const Columns *all;
+    Text stream;
+    int64_t scratch;
+} Remainders;
+
+static void put_reached(void *user, const CtnReach *down, const CtnReach *across) {
+    Remainders *r = user;
+    int32_t taps = down->count * across->count, depth = r->a->in_c / r->a->groups;
+    int64_t columns = r->a->out_c / r->a->groups;
+    if (down->places == 0 || across->places == 0)
+        return;
+    Columns k = reached_columns(r->c, r->a, r->all, down, across);
+    Cut cut = cut_of(taps > 0 ? taps : 1, depth);
+    int64_t bytes = stream_bytes(&k, cut), scratch = block_scratch(columns, cut) + cut.depth_step;
+    int8_t *stream = c_alloc(r->c, (size_t)bytes), *end = stream;
+    for (int64_t group = 0; group < r->a->groups; group++)
+        end = put_group(&k, group * columns, columns, cut, end);
+    text_add_bytes(&r->stream, stream, (size_t)bytes);
+    r->scratch = scratch > r->scratch ? scratch : r->scratch;
+}
+
+void pack_conv_transpose2d_dots(C *c, Graph *g, Call *call) {
+    (void)g;
+    CtnConvTranspose2dS8Args *a = call->args;
+    Columns k;
+    conv2d_columns(call, &k);
+    Remainders r = {c, a, &k, text_new(c), 0};
+    for_each_reach(a, put_reached, &r);
+    call_const(call, &a->weights, "packed", DT_I8, r.stream.data, (int64_t)r.stream.length, 1);
+    call_absent(call, &a->bias);
+    call_absent(call, &a->multiplier);
+    call_absent(call, &a->shift);
+    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    call_scratch(call, &a->scratch, r.scratch, 4);
+}
+
 /* ---- linear layers on ARMv7-M -------------------------------------------------------------- */
 
 static int8_t *put_four(const Columns *k, int64_t channel, int8_t *to) {
