@@ -1,6 +1,6 @@
-/* corten_costs [CPU] > src/lower/measured_instructions.c: what each kernel costs on each level. The
+/* corten_costs [CPU] > src/lower/measured_instructions.c: what each kernel costs on each CPU. The
  * bench's layers, whole and as strips of a few rows, and the cases of the kernels' tests run on
- * QEMU in every variant that the level could choose; factors of the terms in call_terms, none below
+ * QEMU in every variant that the CPU could choose; factors of the terms in call_terms, none below
  * zero, are fitted to the counts so that the sum of squared relative errors is least. */
 #include "bench.h"
 #include "chip_run.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYER_WEIGHT = 20, FEWEST = 4 };
+enum { LAYER_WEIGHT = 20, FEWEST = 4, LARGE_CASES = 40 };
 
 typedef struct {
     const Variant *variant;
@@ -113,7 +113,8 @@ static void add_cases(Costs *k) {
         const Variant *variant = &variant_table[v];
         if (!variant_runs_on(variant, k->cpu->isa) || residual_producer(variant->kernel) >= 0)
             continue;
-        for (int i = 0; i < case_count(variant->kernel); i++) {
+        int count = case_count(variant->kernel);
+        for (int i = 0; i < count + (count > 0 ? LARGE_CASES : 0); i++) {
             const KernelCase *p = case_make(k->c, variant, i);
             if (p)
                 add_call(k, (BoardCall){p->call, p->arena, p->weights, p->arena_bytes,
@@ -263,8 +264,8 @@ static double estimate(const Fit *f, const Sample *s) {
 }
 
 /* Of the bench's layers, then of the tests' cases. */
-static void print_errors(const Fit *f, const char *isa, const char *symbol) {
-    fprintf(stderr, "%-4s %-30s", isa, symbol);
+static void print_errors(const Fit *f, const char *cpu, const char *symbol) {
+    fprintf(stderr, "%-13s %-30s", cpu, symbol);
     for (int cases = 0; cases < 2; cases++) {
         double square = 0, worst = 0;
         int count = 0;
@@ -282,17 +283,25 @@ static void print_errors(const Fit *f, const char *isa, const char *symbol) {
     fprintf(stderr, "\n");
 }
 
-static void print_row(const Fit *f, const char *isa, const char *symbol) {
-    int last = COST_TERMS - 1;
-    while (last > 0 && f->factor[last] == 0)
-        last--;
-    printf("    {\"%s\", \"%s\", {", isa, symbol);
-    for (int k = 0; k <= last; k++)
-        printf("%s%.5g", k ? ", " : "", f->factor[k]);
+/* Lines are broken here: formatted they would be a line for each number. */
+static void print_row(const Fit *f, const char *cpu, const char *symbol) {
+    int column = printf("    {\"%s\", \"%s\", {", cpu, symbol);
+    const char *comma = "";
+    for (int k = 0; k < COST_TERMS; k++)
+        if (f->factor[k] > 0) {
+            bool breaks = column > 80;
+            column = breaks ? 0 : column;
+            column += printf("%s%s[%d] = %.5g", comma,
+                             breaks   ? "\n     "
+                             : *comma ? " "
+                                      : "",
+                             k, f->factor[k]);
+            comma = ",";
+        }
     printf("}},\n");
 }
 
-static void print_level(C *c, void *user) {
+static void print_cpu(C *c, void *user) {
     Costs *k = user;
     k->c = c;
     count_calls(k);
@@ -306,8 +315,8 @@ static void print_level(C *c, void *user) {
         if (f.count < FEWEST)
             continue;
         fit(&f);
-        print_errors(&f, k->cpu->isa, variant->symbol);
-        print_row(&f, k->cpu->isa, variant->symbol);
+        print_errors(&f, k->cpu->name, variant->symbol);
+        print_row(&f, k->cpu->name, variant->symbol);
     }
 }
 
@@ -323,25 +332,34 @@ static const char *compiler_name(void) {
     return line;
 }
 
+/* The CPUs that are counted, in the table's order; `only` NULL: all. */
+static bool next_counted(const char *only, int *i) {
+    for (++*i; *i < cpu_table_count; ++*i)
+        if (strcmp(cpu_table[*i].name, cpu_table[*i].counted) == 0 &&
+            (!only || strcmp(cpu_table[*i].name, only) == 0))
+            return true;
+    return false;
+}
+
 int main(int argc, char **argv) {
-    static const char *const cpus[] = {"cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"};
+    const char *only = argc > 1 ? argv[1] : NULL;
     int failed = 0;
-    printf("/* Instructions of each kernel on each level: factors of the terms in estimate.c.\n"
+    printf("/* Instructions of each kernel on each CPU: factors of the terms in terms.c.\n"
            " * Written by bench/costs.c; do not edit. */\n#include \"lower/measured.h\"\n\n"
-           "const char cost_origin[] = \"counted under QEMU on cortex-m0plus, -m3, -m4, -m55; "
-           "%s -O2\";\n\nconst CostRow cost_table[] = {\n",
+           "const char cost_origin[] = \"counted under QEMU on");
+    for (int i = -1; next_counted(only, &i);)
+        printf(" %s", cpu_table[i].name);
+    printf("; %s -O2\";\n\n/* clang-format off */\nconst CostRow cost_table[] = {\n",
            compiler_name());
-    for (size_t i = 0; i < COUNT_OF(cpus); i++) {
-        Costs k = {.cpu = cpu_find(cpus[i])};
-        if (argc > 1 && strcmp(argv[1], cpus[i]) != 0)
-            continue;
+    for (int i = -1; next_counted(only, &i);) {
+        Costs k = {.cpu = &cpu_table[i]};
         C *c = c_new();
-        if (c_try(c, print_level, &k) != 0) {
+        if (c_try(c, print_cpu, &k) != 0) {
             diag_print(c, stderr, false, false);
             failed = 1;
         }
         c_free(c);
     }
-    printf("};\nconst int cost_table_count = COUNT_OF(cost_table);\n");
+    printf("};\n/* clang-format on */\nconst int cost_table_count = COUNT_OF(cost_table);\n");
     return failed;
 }

@@ -60,7 +60,7 @@ static void estimate_body(C *c, void *user) {
     job->estimate->has_code = plan_code(c, g, &s.compile, &job->estimate->bytes);
     for (const Call *call = g->first_call; call; call = call->next) {
         job->estimate->macs += call->macs;
-        double n = call_instructions(g, call, s.compile.isa);
+        double n = call_instructions(g, call, &s.compile);
         job->estimate->instructions += isnan(n) ? 0 : n;
         job->estimate->unknown_calls += isnan(n);
     }

@@ -15,6 +15,7 @@ struct Cpu {
     const char *gcc_flags; /* -mcpu=... -mthumb -mfloat-abi=... */
     const char *machine;   /* QEMU machine */
     const char *board;     /* folder under boards/ */
+    const char *counted;   /* the CPU whose counts of instructions are its own too (measured.h) */
 };
 
 typedef enum { NPU_U55 = 1, NPU_U65 = 2, NPU_U85 = 4 } NpuFamily;
@@ -189,7 +190,7 @@ const char *code_origin(void);
 
 /* Instructions of a call in one run of the model, estimated from its sizes by its kernel's row in
  * the table of measured ones; NAN if there is none. For a call of a strip: of all of its parts. */
-double call_instructions(const Graph *g, const Call *call, const char *isa);
+double call_instructions(const Graph *g, const Call *call, const Options *o);
 const char *instructions_origin(void); /* on what, when and with which compiler they were counted */
 
 #endif

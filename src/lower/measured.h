@@ -5,11 +5,11 @@
 
 #include "lower/lower.h"
 
-enum { COST_TERMS = 28 };
+enum { COST_TERMS = 64 };
 
 /* Instructions of one call of a variant: the sum of factor[k] times term k of call_terms. */
 typedef struct {
-    const char *isa;    /* the level that it ran on, and was compiled for */
+    const char *cpu;    /* what it ran on, and was compiled for */
     const char *symbol; /* of the variant */
     float factor[COST_TERMS];
 } CostRow;

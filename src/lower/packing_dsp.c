@@ -75,7 +75,7 @@ static bool factor_of_step(int64_t low, int64_t high, const Store *s, Factor *f,
     f->right_shift = n;
     *offset = 2 * boundary - 1 - step;
     return short_store_is_exact(larger(magnitude(low + *offset), magnitude(high + *offset)),
-                          f->multiplier, -n, s->zero_point);
+                                f->multiplier, -n, s->zero_point);
 }
 
 /* The factors of an output whose sums lie in low..high; false where the short store would not be
@@ -85,7 +85,8 @@ static bool factor_of(int64_t low, int64_t high, int32_t multiplier, int32_t shi
     *offset = 0;
     f->multiplier = multiplier;
     f->right_shift = -shift;
-    if (short_store_is_exact(larger(magnitude(low), magnitude(high)), multiplier, shift, s->zero_point))
+    if (short_store_is_exact(larger(magnitude(low), magnitude(high)), multiplier, shift,
+                             s->zero_point))
         return true;
     bool fits = low > INT32_MIN && high < INT32_MAX && multiplier >= 0 && shift <= 0;
     return fits && factor_of_step(low, high, s, f, offset);
@@ -458,7 +459,8 @@ bool add_accepts_dsp(const Call *call) {
     bool b_exact = add_is_exact(a->b_multiplier, a->b_shift);
     return a->left_shift == 20 && (a_exact || b_exact) &&
            add_is_fine(a->a_multiplier, a->a_shift) && add_is_fine(a->b_multiplier, a->b_shift) &&
-           short_store_is_exact(1 << 28, a->output_multiplier, a->output_shift, a->output_zero_point);
+           short_store_is_exact(1 << 28, a->output_multiplier, a->output_shift,
+                                a->output_zero_point);
 }
 
 void add_pack_dsp(C *c, Graph *g, Call *call) {

@@ -246,7 +246,7 @@ int64_t plan_enough(const Plan *p) {
 
 double plan_call_cost(const Plan *p, const Call *call) {
     enum { RUN = 100 }; /* what a call takes at least */
-    double cost = call_instructions(p->g, call, p->options->isa);
+    double cost = call_instructions(p->g, call, p->options);
     const Strip *s = strip_of(p->g, call);
     return isnan(cost) ? (double)call->macs + RUN * (s ? s->step_count : 1) : cost;
 }

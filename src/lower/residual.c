@@ -175,15 +175,15 @@ static void remove_call(Graph *g, const Call *gone) {
     }
 }
 
-static bool fuse(C *c, Graph *g, const char *isa, Call *sum, const char *made, const char *other) {
+static bool fuse(C *c, Graph *g, const Options *o, Call *sum, const char *made, const char *other) {
     const CallRef *operand = call_ref_named(sum, made), *skip = call_ref_named(sum, other);
     Call *call = producer_of(g, sum, operand, skip);
     if (!call || !one_is_exact(sum->args))
         return false;
     Call fused = fused_call(c, call, sum, skip, *made == 'b');
-    fused.variant = variant_choose(&fused, isa);
-    double before = call_instructions(g, call, isa) + call_instructions(g, sum, isa);
-    if (!(call_instructions(g, &fused, isa) < before))
+    fused.variant = variant_choose(&fused, o->isa);
+    double before = call_instructions(g, call, o) + call_instructions(g, sum, o);
+    if (!(call_instructions(g, &fused, o) < before))
         return false;
     Buffer *between = operand->buffer;
     *call = fused;
@@ -197,7 +197,7 @@ void residuals_fuse(C *c, Graph *g, const Options *o) {
     graph_index(g);
     for (Call *call = g->first_call, *next; call; call = next) {
         next = call->next;
-        if (call->kernel == CTN_KERNEL_add_s8 && call->node && !fuse(c, g, o->isa, call, "b", "a"))
-            fuse(c, g, o->isa, call, "a", "b");
+        if (call->kernel == CTN_KERNEL_add_s8 && call->node && !fuse(c, g, o, call, "b", "a"))
+            fuse(c, g, o, call, "a", "b");
     }
 }

@@ -22,10 +22,10 @@ typedef struct {
     double instructions; /* of the model at first */
 } Scale;
 
-static double with_variant(const Graph *g, const Call *call, const Variant *v, const char *isa) {
+static double with_variant(const Scale *s, const Call *call, const Variant *v) {
     Call other = *call;
     other.variant = v;
-    return call_instructions(g, &other, isa);
+    return call_instructions(s->g, &other, s->options);
 }
 
 static bool could_take(const Call *call, const Variant *v, const char *isa) {
@@ -35,10 +35,10 @@ static bool could_take(const Call *call, const Variant *v, const char *isa) {
 
 static void weigh_instructions(const Scale *s, Call *call) {
     const char *isa = s->options->isa;
-    double least = (1 - estimate_error) * with_variant(s->g, call, call->variant, isa);
+    double least = (1 - estimate_error) * with_variant(s, call, call->variant);
     for (int i = 0; i < variant_table_count; i++) {
         const Variant *v = &variant_table[i];
-        double count = v->small ? NAN : with_variant(s->g, call, v, isa);
+        double count = v->small ? NAN : with_variant(s, call, v);
         if (count < least && could_take(call, v, isa)) {
             least = count;
             call->variant = v;
@@ -61,9 +61,9 @@ static void try_for_all(const Scale *s, const Variant *v, const Variant **kept) 
         kept[count++] = call->variant;
         if (!could_take(call, v, s->options->isa))
             continue;
-        double old = call_instructions(s->g, call, s->options->isa);
+        double old = call_instructions(s->g, call, s->options);
         call->variant = v;
-        more += call_instructions(s->g, call, s->options->isa) - old;
+        more += call_instructions(s->g, call, s->options) - old;
     }
     if (code_of(s) < before && more <= MORE_AT_MOST * s->instructions)
         return;
@@ -81,7 +81,7 @@ static void weigh_code(const Scale *s) {
 void variants_weigh(C *c, Graph *g, const Options *o) {
     Scale s = {c, g, o, 0};
     for (Call *call = g->first_call; call; call = call->next)
-        s.instructions += call_instructions(g, call, o->isa);
+        s.instructions += call_instructions(g, call, o);
     if (o->optimize_size)
         weigh_code(&s);
     else

@@ -155,7 +155,7 @@ static json_t *call_json(const Graph *g, const Options *o, const Call *call) {
     json_object_set_new(j, "kernel", json_string(call->variant->symbol));
     json_object_set_new(j, "macs", json_integer(call->macs));
     json_object_set_new(j, "instructions_estimate",
-                        estimate_json(call_instructions(g, call, o->isa)));
+                        estimate_json(call_instructions(g, call, o)));
     json_object_set_new(j, "arena", arena);
     json_object_set_new(j, "scratch_bytes", json_integer(scratch));
     json_object_set_new(j, "weights_bytes", json_integer(weights));
@@ -221,7 +221,7 @@ static void add_totals(C *c, json_t *root, const Graph *g, const Options *o) {
         macs += call->macs;
     for (const Call *call = g->first_call; call; call = call->next)
         if (call->kernel != CTN_KERNEL_npu) /* the CPU's alone */
-            instructions += call_instructions(g, call, o->isa);
+            instructions += call_instructions(g, call, o);
     for (int i = 0; i < g->archive_count; i++)
         floats += strcmp(g->archive[i].numeric, "float") == 0;
     json_object_set_new(root, "float_nodes", json_integer(floats));

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "lower/measured.h"
 #include "lower/packing.h"
 
 enum { CHANNELS = 16, SIDE = 16, TAPS = 9 };
@@ -34,10 +35,10 @@ static Call *conv2d(C *c, Graph *g) {
     return call;
 }
 
-static const char *runs_in(const char *isa, bool optimize_size) {
+static const char *runs_in(const char *name, const char *isa, bool optimize_size) {
     C *c = c_new();
     Graph *g = graph_new(c, "layer");
-    const Options o = {.isa = isa, .optimize_size = optimize_size};
+    const Options o = {.cpu = cpu_find(name), .isa = isa, .optimize_size = optimize_size};
     Call *call = conv2d(c, g);
     variant_settle(call, isa);
     variants_weigh(c, g, &o);
@@ -46,31 +47,51 @@ static const char *runs_in(const char *isa, bool optimize_size) {
     return symbol;
 }
 
+static const char *runs_on(const char *name, bool optimize_size) {
+    return runs_in(name, cpu_find(name)->isa, optimize_size);
+}
+
 static void for_speed_the_fewest_instructions_win(void **state) {
     (void)state;
-    assert_string_equal(runs_in("v6m", false), "ctn_conv2d_s8_v6m");
-    assert_string_equal(runs_in("v7m", false), "ctn_conv2d_s8_v7m");
-    assert_string_equal(runs_in("dsp", false), "ctn_conv2d_s8_dsp");
-    assert_string_equal(runs_in("mve", false), "ctn_conv2d_s8_mve");
+    assert_string_equal(runs_on("cortex-m0plus", false), "ctn_conv2d_s8_v6m");
+    assert_string_equal(runs_on("cortex-m3", false), "ctn_conv2d_s8_v7m");
+    assert_string_equal(runs_on("cortex-m4", false), "ctn_conv2d_s8_dsp");
+    assert_string_equal(runs_on("cortex-m55", false), "ctn_conv2d_s8_mve");
 }
 
 /* Plain C would be smaller still, but takes several times as long. */
 static void for_size_the_least_code_wins_that_is_not_too_slow(void **state) {
     (void)state;
-    assert_string_equal(runs_in("dsp", true), "ctn_conv2d_s8_dsp_small");
+    assert_string_equal(runs_on("cortex-m4", true), "ctn_conv2d_s8_dsp_small");
 }
 
-static void what_was_not_measured_is_not_taken(void **state) {
+static void plain_c_alone_stays_plain_c(void **state) {
     (void)state;
-    assert_string_equal(runs_in("c", true), "ctn_conv2d_s8");
-    assert_string_equal(runs_in("c", false), "ctn_conv2d_s8");
+    assert_string_equal(runs_in("cortex-m4", "c", true), "ctn_conv2d_s8");
+    assert_string_equal(runs_in("cortex-m4", "c", false), "ctn_conv2d_s8");
+}
+
+/* NPU programs are no kernel's work. */
+static void every_variant_was_counted_on_every_cpu(void **state) {
+    (void)state;
+    for (int i = 0; i < cpu_table_count; i++)
+        for (int v = 0; v < variant_table_count; v++) {
+            const Variant *variant = &variant_table[v];
+            bool runs = variant_runs_on(variant, cpu_table[i].isa), counted = false;
+            for (int k = 0; k < cost_table_count; k++)
+                counted |= strcmp(cost_table[k].cpu, cpu_table[i].counted) == 0 &&
+                           strcmp(cost_table[k].symbol, variant->symbol) == 0;
+            if (runs && !counted && variant->kernel != CTN_KERNEL_npu)
+                fail_msg("%s was not counted on %s", variant->symbol, cpu_table[i].counted);
+        }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_variant_was_counted_on_every_cpu),
         cmocka_unit_test(for_speed_the_fewest_instructions_win),
         cmocka_unit_test(for_size_the_least_code_wins_that_is_not_too_slow),
-        cmocka_unit_test(what_was_not_measured_is_not_taken),
+        cmocka_unit_test(plain_c_alone_stays_plain_c),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
