@@ -131,6 +131,38 @@ static void pass_over(Sets *s, int root, PassedOver *passed) {
     }
 }
 
+/* Pieces of one output have one width: is one of n's, or n's result, to keep 8 bits? */
+static bool holds_narrow_piece(Sets *s, const Node *n) {
+    bool narrow = set_asked_bits(s, set_root(s, n->out[0]->id)) != 16;
+    for (int k = 0, count = node_operand_count(n); k < count; k++) {
+        const Value *x = node_operand(n, k);
+        narrow |= set_varies(s, x) && set_asked_bits(s, set_root(s, x->id)) != 16;
+    }
+    return narrow;
+}
+
+static bool pass_over_piece(Sets *s, const Value *v, PassedOver *passed) {
+    int root = set_root(s, v->id);
+    bool wide = set_varies(s, v) && set_asked_bits(s, root) == 16 && rule_of_globs(s, root);
+    if (wide)
+        pass_over(s, root, passed);
+    return wide;
+}
+
+/* What only patterns ask for gives way to pieces beside it that keep 8 bits. */
+static bool pass_over_pieces(Sets *s, PassedOver *passed) {
+    bool changed = false;
+    for (const Node *n = s->g->first; n; n = n->next) {
+        if (n->out_count != 1 || !joins_values(n) || !s->parted[n->out[0]->id] ||
+            !holds_narrow_piece(s, n))
+            continue;
+        changed |= pass_over_piece(s, n->out[0], passed);
+        for (int k = 0, count = node_operand_count(n); k < count; k++)
+            changed |= pass_over_piece(s, node_operand(n, k), passed);
+    }
+    return changed;
+}
+
 /* Sets of which 16 bits are asked and cannot be had: of those that are named an error. */
 static void check_asked(Sets *s) {
     PassedOver *passed = NEW_ARRAY(s->c, PassedOver, s->o->precision_count + 1);
@@ -144,6 +176,8 @@ static void check_asked(Sets *s) {
             pass_over(s, root, passed);
         else if (fault)
             diag_error(s->c, DIAG_MODEL, &v->def->loc, "%s", fault);
+    }
+    while (pass_over_pieces(s, passed)) {
     }
     for (int r = 0; r < s->o->precision_count; r++)
         if (passed[r].count > 0)

@@ -1,6 +1,7 @@
 #include "flow/fixture.h"
 
 #include <math.h>
+#include <string.h>
 
 Array *fixture_array(C *c, const ArrayList *list, const char *prefix, int index) {
     const char *name = c_format(c, "%s%d", prefix, index);
@@ -15,4 +16,13 @@ bool fixture_is_finite(const Array *a) {
         if (!isfinite(array_get(a, i)))
             return false;
     return true;
+}
+
+void fixture_stop_if_passed_over(C *c) {
+    for (const Diag *d = c->first_diag; d; d = d->next)
+        if (d->warning && strstr(d->message, " passes over ")) {
+            diag_error(c, DIAG_MODEL, NULL, "%s", d->message);
+            break;
+        }
+    diag_stop_if_errors(c);
 }

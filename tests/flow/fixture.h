@@ -9,4 +9,8 @@
 Array *fixture_array(C *c, const ArrayList *list, const char *prefix, int index);
 bool fixture_is_finite(const Array *a);
 
+/* Stops where a pattern of --precision for all nodes has passed over some: what was compiled is not
+ * of the precision that is to be tested. */
+void fixture_stop_if_passed_over(C *c);
+
 #endif

@@ -35,9 +35,10 @@ static double sigmoid(double x) {
 WRAP(exp)
 WRAP(expm1)
 WRAP(log)
-WRAP(log2) WRAP(log10) WRAP(log1p) WRAP(tanh) WRAP(sinh) WRAP(cosh) WRAP(asinh) WRAP(acosh)
-    WRAP(atanh) WRAP(sin) WRAP(cos) WRAP(tan) WRAP(atan) WRAP(asin) WRAP(acos) WRAP(erf) WRAP(erfc)
-        WRAP(sqrt) WRAP(sigmoid) WRAP(floor) WRAP(ceil) WRAP(trunc) WRAP(round)
+WRAP(log2)
+WRAP(log10) WRAP(log1p) WRAP(tanh) WRAP(sinh) WRAP(cosh) WRAP(asinh) WRAP(acosh) WRAP(atanh)
+    WRAP(sin) WRAP(cos) WRAP(tan) WRAP(atan) WRAP(asin) WRAP(acos) WRAP(erf) WRAP(erfc) WRAP(sqrt)
+        WRAP(sigmoid) WRAP(floor) WRAP(ceil) WRAP(trunc) WRAP(round)
 
     /* The errors that float32.h states, in ulp of the exact result. */
     static const struct {
@@ -201,6 +202,7 @@ static void fixture_run(C *c, void *user) {
                        .sample_count = 1,
                        .sample = &in};
     pipeline(c, g, &options, NULL);
+    fixture_stop_if_passed_over(c);
     Simulator *s = simulator_new(c, g);
     simulator_run(c, s, in, got);
     simulator_free(s);
@@ -213,7 +215,8 @@ static void fixture_run(C *c, void *user) {
 
 /* Right where a row has neither a kernel in float nor a program, or needs data that it cannot. */
 static bool is_refusal(const char *message) {
-    return strstr(message, "no float form") || strstr(message, "no integer form");
+    return strstr(message, "no float form") || strstr(message, "no integer form") ||
+           strstr(message, "'* = float' passes over ");
 }
 
 static void fixture_check(const char *op, const char *case_name, int *total, int *refused,
