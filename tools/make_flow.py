@@ -189,6 +189,15 @@ def hard():
     level.weight.data.fill_(1000.0)
     level.bias.data.fill_(-1000.0)
     yield "fine_output", level, [(torch.tensor([[1 + d]]),) for d in (0.0, 1e-7, -1e-7)]
+    # what a relu cuts off, what made it has read before
+    same = lambda: nn.Conv2d(4, 4, 3, padding=1)  # noqa: E731
+    normal = [(torch.randn(1, 4, 6, 6),) for _ in range(16)]
+    yield "clamped_join", pains.Fn(lambda s, x: F.relu(torch.cat([x, s.a(x)], 1)), a=same()), normal
+    yield "clamped_resize", pains.Fn(
+        lambda s, x: F.relu(F.interpolate(s.a(x), scale_factor=2.0, mode="bilinear")), a=same()
+    ), normal
+    gru = nn.GRU(8, 8, batch_first=True)
+    yield "clamped_gru", pains.Fn(lambda s, x: F.relu(s.a(x)[0]), a=gru), [(torch.randn(1, 6, 8),) for _ in range(16)]
 
 
 class Skip(nn.Module):

@@ -760,7 +760,7 @@ static const Op rows[] = {
     {.schema = "corten::max_pool2d(Tensor input, int[2] kernel_size, int[2] stride, int[4] "
                "padding, int[2] dilation) -> Tensor",
      POOL_CORE,
-     .traits = POOL_TRAITS | OP_WIDE_ALIKE,
+     .traits = POOL_TRAITS | OP_WIDE_ALIKE | OP_PICKS,
      .shape = pool_shape,
      .eval = max_eval,
      .lower = max_lower,

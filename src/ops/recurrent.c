@@ -562,6 +562,7 @@ static const Op rows[] = {
                "Tensor? bias, bool reverse) -> (Tensor, Tensor)",
      .shape = layer_shape,
      .eval = layer_eval,
+     .traits = OP_RECURS,
      .quant = {.in = {Q_ACT, Q_ACT, Q_STATE, Q_RAW, Q_RAW, Q_RAW},
                .out = {Q_ACT, Q_STATE},
                .scale = 0x1p-12},
@@ -570,6 +571,7 @@ static const Op rows[] = {
                "reverse) -> (Tensor, Tensor)",
      .shape = layer_shape,
      .eval = layer_eval,
+     .traits = OP_RECURS,
      .quant = {.in = {Q_ACT, Q_STATE, Q_RAW, Q_RAW, Q_RAW},
                .out = {Q_ACT, Q_STATE},
                .scale = 0x1p-15},
@@ -578,6 +580,7 @@ static const Op rows[] = {
                "reverse, bool relu) -> Tensor",
      .shape = layer_shape,
      .eval = layer_eval,
+     .traits = OP_RECURS,
      .quant = {.in = {Q_ACT, Q_ACT, Q_RAW, Q_RAW, Q_RAW}, .out = {Q_ACT}},
      .lower = rnn_lower},
 };

@@ -507,7 +507,7 @@ static const Op rows[] = {
      .lower = sum_lower,
      .lower_float = sum_lower_float},
     {.schema = "corten::reduce_max(Tensor input, int[] dim, bool keepdim, bool minimum) -> Tensor",
-     .traits = OP_FUSES_TABLE | OP_ANY_ORDER | OP_WIDE_ALIKE,
+     .traits = OP_FUSES_TABLE | OP_ANY_ORDER | OP_WIDE_ALIKE | OP_PICKS,
      .shape = max_shape,
      .eval = max_eval,
      .quant = {.out = {Q_SAME}},

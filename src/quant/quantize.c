@@ -186,6 +186,16 @@ bool joins_values(const Node *n) {
     return false;
 }
 
+/* Writes n into the set what it has read of it, and nothing that it computes? */
+static bool hands_on(Sets *s, const Node *n, int root) {
+    bool same = false;
+    for (int k = 0; k < n->out_count && !same; k++)
+        same = set_root(s, n->out[k]->id) == root;
+    bool clamps = n->fused && !node_is(n, "corten::table");
+    return same && ((n->op->traits & (OP_MOVES_DATA | OP_EFFECT_FREE_IDENTITY | OP_PICKS)) ||
+                    clamps || joins_values(n));
+}
+
 const Node *set_only_reader(Sets *s, int root) {
     const Node *only = NULL;
     for (int id = 0; id < s->count; id++) {
@@ -196,9 +206,7 @@ const Node *set_only_reader(Sets *s, int root) {
             return NULL;
         for (int u = 0; u < v->user_count; u++) {
             const Node *reader = v->user[u];
-            bool inside = false;
-            for (int k = 0; k < reader->out_count && !inside; k++)
-                inside = set_root(s, reader->out[k]->id) == root;
+            bool inside = hands_on(s, reader, root);
             if (!inside && only && only != reader)
                 return NULL;
             if (!inside)
@@ -252,9 +260,19 @@ double table_at(void *user, double x) {
     return table_body_eval(user, x);
 }
 
+/* Does a recurrent layer read the set's values again, though no node of the graph says so? */
+static bool set_recurs(Sets *s, int root) {
+    for (int id = 0; id < s->count; id++) {
+        const Node *def = s->g->value[id]->def;
+        if (set_root(s, id) == root && def && (def->op->traits & OP_RECURS))
+            return true;
+    }
+    return false;
+}
+
 /* A table that alone reads the set, so that its values need to be exact only where it tells. */
 const Node *set_only_table(Sets *s, int root) {
-    const Node *n = set_only_reader(s, root);
+    const Node *n = set_recurs(s, root) ? NULL : set_only_reader(s, root);
     return n && node_is(n, "corten::table") ? n : NULL;
 }
 
@@ -285,7 +303,7 @@ static Grid *grid_from_seen(Sets *s, int root) {
                    : grid_affine(s->c, WIDE_ROOM * seen->min, WIDE_ROOM * seen->max, 16);
     if (holds_integers(v, seen))
         return grid_affine(s->c, fmin(seen->min, 0), fmin(seen->min, 0) + 255, 8);
-    const Node *reader = set_only_reader(s, root);
+    const Node *reader = set_recurs(s, root) ? NULL : set_only_reader(s, root);
     if (reader && node_is(reader, "corten::softmax") && reader->patches)
         range_through_softmax(s->c, reader->patches, node_double(reader, "beta"), seen, &low,
                               &high);

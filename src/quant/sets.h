@@ -32,8 +32,8 @@ QKind rule_of_input(const Node *n, int arg);
 void sets_grow(Sets *s);
 /* Does n write several values into one, each where it belongs? */
 bool joins_values(const Node *n);
-/* The only node outside of the set that reads any of its values; NULL if there are others, or none,
- * or if a value is an output of the graph. */
+/* The only node that reads any of the set's values, but for those that hand them on within the set;
+ * NULL if there are others, or none, or if a value is an output of the graph. */
 const Node *set_only_reader(Sets *s, int root);
 /* ... if that is a table, so that the values need to be exact only where it tells. */
 const Node *set_only_table(Sets *s, int root);

@@ -275,6 +275,20 @@ static void constant_values_and_vanishing_weights_keep_to_torch(void **state) {
     }
 }
 
+/* The operand of a join, of a resize and the hidden state are read below zero too. */
+static void what_is_clamped_later_is_kept_for_its_other_readers(void **state) {
+    (void)state;
+    static const char *const name[] = {"clamped_join", "clamped_resize", "clamped_gru"};
+    for (int i = 0; i < (int)COUNT_OF(name); i++) {
+        const char *data = flow_text("flow/hard/%s.npz", name[i]), *out = flow_path("clamped");
+        flow_compiled(flow_text("flow/hard/%s.pt2", name[i]), data, "cortex-m4", out);
+        ArrayList torch = flow_arrays(data), got = flow_outputs(out, data, NULL);
+        double db = flow_sqnr(flow_array(&torch, "out0"), got.item[0].array);
+        if (!(db > 30))
+            fail_msg("%s: %.1f dB", name[i], db);
+    }
+}
+
 static void numbers_without_end_are_refused_by_their_node(void **state) {
     (void)state;
     static const char *const name[] = {"infinite_weight", "zero_variance"};
@@ -380,6 +394,7 @@ int main(void) {
         cmocka_unit_test(sensitivity_takes_no_folding_for_rounding),
         cmocka_unit_test(paired_states_go_on_from_run_to_run),
         cmocka_unit_test(constant_values_and_vanishing_weights_keep_to_torch),
+        cmocka_unit_test(what_is_clamped_later_is_kept_for_its_other_readers),
         cmocka_unit_test(numbers_without_end_are_refused_by_their_node),
         cmocka_unit_test(an_output_too_fine_for_its_sums_gets_a_coarser_grid),
         cmocka_unit_test(calibration_data_of_zeros_is_told),
