@@ -225,7 +225,7 @@ static void try_order(Arranger *a, Call *const *order, int64_t enough, Arrangeme
 
 void arrange_calls(Plan *p) {
     int64_t enough = plan_enough(p);
-    Arrangement best = {NULL};
+    Arrangement best = {0};
     Arranger *a = arranger_new(p);
     plan_slots(p);
     arena_bound(p);
