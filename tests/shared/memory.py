@@ -12,8 +12,8 @@ import math
 import pathlib
 import re
 import sys
-import tempfile
 
+from planned import check_all, has_strips, planned
 from sections import output
 
 CPUS = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"]
@@ -260,40 +260,27 @@ def check(model, cpu, out, work):
 def check_whole(program, graph, cpu, work, arena):
     """The same without strips, which memory for the asking makes needless: then the arena is larger if
     there were any, and not smaller if not."""
-    whole, source = work / "whole", next((work / "out").glob("*.c")).read_text()
-    output(program, "compile", graph, "--from", "layout", "-t", cpu, "-o", whole, "-q", "--ram", 10**9)
-    report = json.loads((whole / "report.json").read_text())
+    whole = work / "whole"
+    report = planned(program, graph, cpu, whole, "--ram", 10**9)
     moments = trace(whole, report, work)
     wrong = check_moments(moments, report) + check_lifetimes(report, moments)
     bound = lower_bound(report, moments)
-    if any(last > first for first, last, _ in moments) or "static void strip" in (whole / f"{report['name']}.c").read_text():
+    if any(last > first for first, last, _ in moments) or has_strips(whole):
         wrong.append("strips with memory for the asking")
-    if "static void strip" in source and bound <= arena or bound < arena / ABOVE_BOUND:
+    if has_strips(work / "out") and bound <= arena or bound < arena / ABOVE_BOUND:
         wrong.append(f"arena {arena}, {bound} bytes live at once without strips")
     return wrong
 
 
+def check_plans(program, folder, graph, cpu, work):
+    arena = planned(program, graph, cpu, work / "out")["arena_bytes"]
+    wrong = check(folder.name, cpu, work / "out", work)
+    return wrong + [f"whole: {w}" for w in check_whole(program, graph, cpu, work, arena)], ""
+
+
 def main():
     program, folders = sys.argv[1], [pathlib.Path(f) for f in sys.argv[2:]]
-    passed = failed = 0
-    for folder in folders:
-        with tempfile.TemporaryDirectory() as name:
-            work = pathlib.Path(name)
-            output(program, "compile", folder / "float.pt2", "-c", folder / "calib.npz", "-t", CPUS[-1], "--io", "int8",
-                   "-o", work / "first", "-q")
-            graph = next((work / "first").glob("*.corten"))
-            for cpu in CPUS:
-                try:
-                    output(program, "compile", graph, "--from", "layout", "-t", cpu, "-o", work / "out", "-q")
-                    wrong = check(folder.name, cpu, work / "out", work)
-                    arena = json.loads((work / "out/report.json").read_text())["arena_bytes"]
-                    wrong += [f"whole: {w}" for w in check_whole(program, graph, cpu, work, arena)]
-                except RuntimeError as e:
-                    wrong = [str(e)]
-                passed, failed = passed + (not wrong), failed + bool(wrong)
-                print(f"{'FAIL' if wrong else 'ok  '} {folder.name} on {cpu} {'; '.join(wrong[:6])}", flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return check_all(program, folders, CPUS, lambda *model: check_plans(program, *model))
 
 
 if __name__ == "__main__":

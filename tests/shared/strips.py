@@ -9,24 +9,15 @@ A FOLDER has float.pt2, calib.npz and test.npz. Closes with 'N passed, N failed'
 import json
 import pathlib
 import sys
-import tempfile
 
 import numpy as np
 
+from planned import check_all, has_strips, planned
 from sections import output
 
 CPUS = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"]
 MEMORY_FOR_ALL = 64 * 1024 * 1024
 MOST = 1.05
-
-
-def compiled(program, graph, cpu, out, *options):
-    output(program, "compile", graph, "--from", "layout", "-t", cpu, "-o", out, "-q", *options)
-    return json.loads((out / "report.json").read_text())
-
-
-def has_strips(out):
-    return any("static void strip" in f.read_text() for f in out.glob("*.c"))
 
 
 def instructions(program, out, data):
@@ -42,10 +33,10 @@ def results(program, out, data, to):
 def check(program, graph, cpu, data, work):
     """Returns what is wrong, and what there is to say."""
     strips, whole = work / "strips", work / "whole"
-    arena = compiled(program, graph, cpu, strips)["arena_bytes"]
+    arena = planned(program, graph, cpu, strips)["arena_bytes"]
     if not has_strips(strips):
         return [], "no strips"
-    without = compiled(program, graph, cpu, whole, "--ram", str(MEMORY_FOR_ALL))["arena_bytes"]
+    without = planned(program, graph, cpu, whole, "--ram", str(MEMORY_FOR_ALL))["arena_bytes"]
     wrong = ["strips where all memory may be used"] if has_strips(whole) else []
     counted, least = (instructions(program, out, data) for out in (strips, whole))
     if counted is None or least is None:
@@ -59,22 +50,8 @@ def check(program, graph, cpu, data, work):
 
 def main():
     program, folders = sys.argv[1], [pathlib.Path(f) for f in sys.argv[2:]]
-    passed = failed = 0
-    for folder in folders:
-        with tempfile.TemporaryDirectory() as name:
-            work = pathlib.Path(name)
-            output(program, "compile", folder / "float.pt2", "-c", folder / "calib.npz", "-t", CPUS[-1], "--io", "int8",
-                   "-o", work / "first", "-q")
-            graph = next((work / "first").glob("*.corten"))
-            for cpu in CPUS:
-                try:
-                    wrong, text = check(program, graph, cpu, folder / "test.npz", work)
-                except RuntimeError as e:
-                    wrong, text = [str(e)], ""
-                passed, failed = passed + (not wrong), failed + bool(wrong)
-                print(f"{'FAIL' if wrong else 'ok  '} {folder.name} on {cpu}: {text} {'; '.join(wrong)}", flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return check_all(program, folders, CPUS,
+                     lambda folder, graph, cpu, work: check(program, graph, cpu, folder / "test.npz", work))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,36 @@
+"""What the tests of plans share: each model is quantized once, then planned for each CPU."""
+import json
+import pathlib
+import tempfile
+
+from sections import output
+
+
+def planned(program, graph, cpu, out, *options):
+    """The report of a quantized graph, compiled again for another CPU or with other memory."""
+    output(program, "compile", graph, "--from", "layout", "-t", cpu, "-o", out, "-q", *options)
+    return json.loads((out / "report.json").read_text())
+
+
+def has_strips(out):
+    return any("static void strip" in f.read_text() for f in out.glob("*.c"))
+
+
+def check_all(program, folders, cpus, check):
+    """check(folder, graph, cpu, work) gives what is wrong and what there is to say; returns the exit code."""
+    passed = failed = 0
+    for folder in folders:
+        with tempfile.TemporaryDirectory() as name:
+            work = pathlib.Path(name)
+            output(program, "compile", folder / "float.pt2", "-c", folder / "calib.npz", "-t", cpus[-1], "--io", "int8",
+                   "-o", work / "first", "-q")
+            graph = next((work / "first").glob("*.corten"))
+            for cpu in cpus:
+                try:
+                    wrong, text = check(folder, graph, cpu, work)
+                except RuntimeError as e:
+                    wrong, text = [str(e)], ""
+                passed, failed = passed + (not wrong), failed + bool(wrong)
+                print(f"{'FAIL' if wrong else 'ok  '} {folder.name} on {cpu} {text} {'; '.join(wrong[:6])}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
