@@ -45,6 +45,11 @@ bool conv2d_columns(const Call *call, Columns *k);
  * tap of zeros where none reaches. */
 Columns reached_columns(C *c, const CtnConvTranspose2dS8Args *a, const Columns *all,
                         const CtnReach *down, const CtnReach *across);
+/* Packs one of these convolutions: its stream, and what scratch its kernel needs, in bytes. */
+typedef void *StreamOfReached(C *c, const Columns *k, const CtnConvTranspose2dS8Args *a,
+                              int64_t *bytes, int64_t *scratch);
+/* Packs a transposed convolution: the streams of all pairs that have places, rows first. */
+void pack_reaches(C *c, Call *call, int alignment, StreamOfReached *stream_of);
 bool linear_columns(const Call *call, Columns *k);
 
 #endif

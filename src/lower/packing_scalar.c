@@ -108,43 +108,21 @@ void pack_conv2d_dots(C *c, Graph *g, Call *call) {
 
 /* ---- transposed convolutions ---------------------------------------------------------------- */
 
-typedef struct {
-    C *c;
-    const CtnConvTranspose2dS8Args *a;
-    const Columns *all;
-    Text stream;
-    int64_t scratch;
-} Remainders;
-
-static void put_reached(void *user, const CtnReach *down, const CtnReach *across) {
-    Remainders *r = user;
-    int32_t taps = down->count * across->count, depth = r->a->in_c / r->a->groups;
-    int64_t columns = r->a->out_c / r->a->groups;
-    if (down->places == 0 || across->places == 0)
-        return;
-    Columns k = reached_columns(r->c, r->a, r->all, down, across);
-    Cut cut = cut_of(taps > 0 ? taps : 1, depth);
-    int64_t bytes = stream_bytes(&k, cut), scratch = block_scratch(columns, cut) + cut.depth_step;
-    int8_t *stream = c_alloc(r->c, (size_t)bytes), *end = stream;
-    for (int64_t group = 0; group < r->a->groups; group++)
-        end = put_group(&k, group * columns, columns, cut, end);
-    text_add_bytes(&r->stream, stream, (size_t)bytes);
-    r->scratch = scratch > r->scratch ? scratch : r->scratch;
+static void *stream_of_reached(C *c, const Columns *k, const CtnConvTranspose2dS8Args *a,
+                               int64_t *bytes, int64_t *scratch) {
+    int64_t columns = a->out_c / a->groups;
+    Cut cut = cut_of((int32_t)(k->depth / (a->in_c / a->groups)), a->in_c / a->groups);
+    *bytes = stream_bytes(k, cut);
+    *scratch = block_scratch(columns, cut) + cut.depth_step;
+    int8_t *stream = c_alloc(c, (size_t)*bytes), *end = stream;
+    for (int64_t group = 0; group < a->groups; group++)
+        end = put_group(k, group * columns, columns, cut, end);
+    return stream;
 }
 
 void pack_conv_transpose2d_dots(C *c, Graph *g, Call *call) {
     (void)g;
-    CtnConvTranspose2dS8Args *a = call->args;
-    Columns k;
-    conv2d_columns(call, &k);
-    Remainders r = {c, a, &k, text_new(c), 0};
-    for_each_reach(a, put_reached, &r);
-    call_const(call, &a->weights, "packed", DT_I8, r.stream.data, (int64_t)r.stream.length, 1);
-    call_absent(call, &a->bias);
-    call_absent(call, &a->multiplier);
-    call_absent(call, &a->shift);
-    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
-    call_scratch(call, &a->scratch, r.scratch, 4);
+    pack_reaches(c, call, 1, stream_of_reached);
 }
 
 /* ---- linear layers on ARMv7-M -------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Transposed convolutions as what they are made of (runtime/reach.h): a convolution for each pair
  * of remainders by the strides. */
+#include "lower/factors.h"
 #include "lower/packing.h"
 
 #include <string.h>
@@ -30,4 +31,41 @@ void for_each_reach(const CtnConvTranspose2dS8Args *a,
             visit(user, &down, &across);
         }
     }
+}
+
+/* ---- the streams of all pairs, one behind the other ----------------------------------------- */
+
+typedef struct {
+    C *c;
+    const CtnConvTranspose2dS8Args *a;
+    const Columns *all;
+    StreamOfReached *stream_of;
+    Text stream;
+    int64_t scratch;
+} Remainders;
+
+static void put_reached(void *user, const CtnReach *down, const CtnReach *across) {
+    Remainders *r = user;
+    int64_t bytes, scratch;
+    if (down->places == 0 || across->places == 0)
+        return;
+    Columns k = reached_columns(r->c, r->a, r->all, down, across);
+    const void *stream = r->stream_of(r->c, &k, r->a, &bytes, &scratch);
+    text_add_bytes(&r->stream, stream, (size_t)bytes);
+    r->scratch = scratch > r->scratch ? scratch : r->scratch;
+}
+
+void pack_reaches(C *c, Call *call, int alignment, StreamOfReached *stream_of) {
+    CtnConvTranspose2dS8Args *a = call->args;
+    Columns k;
+    conv2d_columns(call, &k);
+    Remainders r = {c, a, &k, stream_of, text_new(c), 0};
+    for_each_reach(a, put_reached, &r);
+    call_const(call, &a->weights, "packed", DT_I8, r.stream.data, (int64_t)r.stream.length,
+               alignment);
+    call_absent(call, &a->bias);
+    call_absent(call, &a->multiplier);
+    call_absent(call, &a->shift);
+    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    call_scratch(call, &a->scratch, r.scratch, 4);
 }

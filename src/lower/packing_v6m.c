@@ -78,40 +78,15 @@ void pack_conv2d_bytes(C *c, Graph *g, Call *call) {
 
 /* ---- transposed convolutions ---------------------------------------------------------------- */
 
-typedef struct {
-    C *c;
-    const CtnConvTranspose2dS8Args *a;
-    const Columns *all;
-    Text stream;
-    int64_t scratch;
-} Remainders;
-
-static void put_reached(void *user, const CtnReach *down, const CtnReach *across) {
-    Remainders *r = user;
-    int32_t depth = r->a->in_c / r->a->groups;
-    int64_t bytes;
-    if (down->places == 0 || across->places == 0)
-        return;
-    Columns k = reached_columns(r->c, r->a, r->all, down, across);
-    const void *stream = stream_of(r->c, &k, r->a->out_c / r->a->groups, &bytes);
-    int64_t scratch = 4LL * ctn_dot_even((int32_t)k.depth) + depth;
-    text_add_bytes(&r->stream, stream, (size_t)bytes);
-    r->scratch = scratch > r->scratch ? scratch : r->scratch;
+static void *stream_of_reached(C *c, const Columns *k, const CtnConvTranspose2dS8Args *a,
+                               int64_t *bytes, int64_t *scratch) {
+    *scratch = 4LL * ctn_dot_even((int32_t)k->depth) + a->in_c / a->groups;
+    return stream_of(c, k, a->out_c / a->groups, bytes);
 }
 
 void pack_conv_transpose2d_bytes(C *c, Graph *g, Call *call) {
     (void)g;
-    CtnConvTranspose2dS8Args *a = call->args;
-    Columns k;
-    conv2d_columns(call, &k);
-    Remainders r = {c, a, &k, text_new(c), 0};
-    for_each_reach(a, put_reached, &r);
-    call_const(call, &a->weights, "packed", DT_I8, r.stream.data, (int64_t)r.stream.length, 4);
-    call_absent(call, &a->bias);
-    call_absent(call, &a->multiplier);
-    call_absent(call, &a->shift);
-    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
-    call_scratch(call, &a->scratch, r.scratch, 4);
+    pack_reaches(c, call, 4, stream_of_reached);
 }
 
 /* ---- linear layers ------------------------------------------------------------------------- */
