@@ -270,9 +270,14 @@ static bool set_recurs(Sets *s, int root) {
     return false;
 }
 
+/* The node for which alone the set's values need to be exact. */
+static const Node *set_only_use(Sets *s, int root) {
+    return set_recurs(s, root) ? NULL : set_only_reader(s, root);
+}
+
 /* A table that alone reads the set, so that its values need to be exact only where it tells. */
 const Node *set_only_table(Sets *s, int root) {
-    const Node *n = set_recurs(s, root) ? NULL : set_only_reader(s, root);
+    const Node *n = set_only_use(s, root);
     return n && node_is(n, "corten::table") ? n : NULL;
 }
 
@@ -303,7 +308,7 @@ static Grid *grid_from_seen(Sets *s, int root) {
                    : grid_affine(s->c, WIDE_ROOM * seen->min, WIDE_ROOM * seen->max, 16);
     if (holds_integers(v, seen))
         return grid_affine(s->c, fmin(seen->min, 0), fmin(seen->min, 0) + 255, 8);
-    const Node *reader = set_recurs(s, root) ? NULL : set_only_reader(s, root);
+    const Node *reader = set_only_use(s, root);
     if (reader && node_is(reader, "corten::softmax") && reader->patches)
         range_through_softmax(s->c, reader->patches, node_double(reader, "beta"), seen, &low,
                               &high);

@@ -261,13 +261,10 @@ static void paired_states_go_on_from_run_to_run(void **state) {
 
 /* ---- numbers that are hard to quantize ------------------------------------------------------ */
 
-static void constant_values_and_vanishing_weights_keep_to_torch(void **state) {
-    (void)state;
-    static const char *const name[] = {"zero_weights", "zero_channel",   "denormal_weights",
-                                       "tiny_channel", "constant_input", "never_active"};
-    for (int i = 0; i < (int)(sizeof name / sizeof *name); i++) {
+static void keep_to_torch(const char *const *name, int count, const char *cpu) {
+    for (int i = 0; i < count; i++) {
         const char *data = flow_text("flow/hard/%s.npz", name[i]), *out = flow_path("hard");
-        flow_compiled(flow_text("flow/hard/%s.pt2", name[i]), data, "cortex-m0plus", out);
+        flow_compiled(flow_text("flow/hard/%s.pt2", name[i]), data, cpu, out);
         ArrayList torch = flow_arrays(data), got = flow_outputs(out, data, NULL);
         double db = flow_sqnr(flow_array(&torch, "out0"), got.item[0].array);
         if (!(db > 30))
@@ -275,18 +272,18 @@ static void constant_values_and_vanishing_weights_keep_to_torch(void **state) {
     }
 }
 
+static void constant_values_and_vanishing_weights_keep_to_torch(void **state) {
+    (void)state;
+    static const char *const name[] = {"zero_weights", "zero_channel",   "denormal_weights",
+                                       "tiny_channel", "constant_input", "never_active"};
+    keep_to_torch(name, (int)COUNT_OF(name), "cortex-m0plus");
+}
+
 /* The operand of a join, of a resize and the hidden state are read below zero too. */
 static void what_is_clamped_later_is_kept_for_its_other_readers(void **state) {
     (void)state;
     static const char *const name[] = {"clamped_join", "clamped_resize", "clamped_gru"};
-    for (int i = 0; i < (int)COUNT_OF(name); i++) {
-        const char *data = flow_text("flow/hard/%s.npz", name[i]), *out = flow_path("clamped");
-        flow_compiled(flow_text("flow/hard/%s.pt2", name[i]), data, "cortex-m4", out);
-        ArrayList torch = flow_arrays(data), got = flow_outputs(out, data, NULL);
-        double db = flow_sqnr(flow_array(&torch, "out0"), got.item[0].array);
-        if (!(db > 30))
-            fail_msg("%s: %.1f dB", name[i], db);
-    }
+    keep_to_torch(name, (int)COUNT_OF(name), "cortex-m4");
 }
 
 static void numbers_without_end_are_refused_by_their_node(void **state) {
