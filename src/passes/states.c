@@ -49,8 +49,7 @@ static void pair_up(C *c, Graph *g, const char *text) {
     if (!in || !out)
         return;
     Value *before = in->u.value, *after = out->u.value;
-    if (!type_equal(&before->type, &after->type) ||
-        (after != before && graph_has_input(g, after))) {
+    if (!type_equal(&before->type, &after->type)) {
         diag_error(c, DIAG_USAGE, NULL, "--state \"%s\": %s %s is no next value of %s %s", text,
                    dtype_name(after->type.dtype), shape_text(c, after->type.rank, after->type.dim),
                    dtype_name(before->type.dtype),

@@ -91,11 +91,39 @@ static void states_that_are_added_to_have_16_bits(void **state) {
     }
 }
 
+/* x - one + two, where `one` is x of the run before and `two` that of the run before it: next
+ * values of states are an input and another state. */
+static void inputs_can_be_the_next_values_of_states(void **state) {
+    (void)state;
+    const char *data[] = {"flow/delays.npz"}, *pairs[] = {"2=2", "inputs_1=inputs_0"};
+    const char *out = flow_path("delays"), *frames = flow_path("frames.npy");
+    CortenOptions o = {.model = "flow/delays.pt2",
+                       .calibrate = data,
+                       .calibrate_count = 1,
+                       .target = "cortex-m55",
+                       .state = pairs,
+                       .state_count = 2,
+                       .out = out};
+    assert_code(flow_run(corten_compile, o), 0);
+    ArrayList list = flow_arrays(data[0]);
+    const Array *x = flow_array(&list, "in0");
+    npy_write(flow_c(), frames, x);
+    Array *want = array_new(flow_c(), DT_F32, x->rank, x->dim);
+    for (int64_t i = 0, frame = 8; i < array_count(x); i++) {
+        double one = i >= frame ? array_get(x, i - frame) : 0;
+        double two = i >= 2 * frame ? array_get(x, i - 2 * frame) : 0;
+        array_set(want, i, array_get(x, i) - one + two);
+    }
+    ArrayList got = streamed(out, frames);
+    assert_true(flow_sqnr(want, got.item[0].array) > 25);
+}
+
 int main(void) {
     flow_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_of_840_frames_keep_to_torch),
         cmocka_unit_test(states_that_are_added_to_have_16_bits),
+        cmocka_unit_test(inputs_can_be_the_next_values_of_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
