@@ -208,7 +208,8 @@ it. The damping of the covariances with which weights are rounded was once chose
 `--accuracy-budget DB` raises values to int16 until every output reaches the figure over the calibration samples, the cheapest in
 bytes and instructions first, and names them in the report; out of reach, it says how far it came and which nodes limit it.
 `--precision FILE` gives nodes or modules `int8`, `int16`, `w4` or `float` by name. `corten verify` names the worst calls, and
-values of which more than 1 % lie beyond what calibration has seen: then the calibration data are unlike the test data.
+values of which more than 1 % are clipped or clipped numbers make most of the error: beyond what calibration has seen (then the
+calibration data are unlike the test data), or beyond the range that the observer chose of it.
 """
 
 

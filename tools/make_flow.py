@@ -298,6 +298,15 @@ def pictures():
     yield "image_padded", padded, [(torch.rand(1, 3, 8, 8),) for _ in range(4)]
 
 
+def outputs():
+    """Several outputs: of unlike accuracy, or inputs themselves."""
+    normal = lambda *shape: pains.normal(*shape)()  # noqa: E731
+    apart = pains.Fn(lambda s, x, far: ((x + far) - far, x * 2, F.relu((x * 3 + far) - far) * 0.5))
+    yield "apart", apart, [(normal(1, 6, 6), 1e4 * normal(1, 1, 6)) for _ in range(4)]
+    delays = pains.Fn(lambda s, x, one, two: (x - one + two, x, one))
+    yield "delays", delays, [tuple(normal(1, 8) for _ in range(3)) for _ in range(12)]
+
+
 def main():
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -317,6 +326,9 @@ def main():
         write(f"hard/{name}", module, samples, False)
     torch.manual_seed(0)
     for name, module, samples in pictures():
+        write(name, module, samples, False)
+    torch.manual_seed(0)
+    for name, module, samples in outputs():
         write(name, module, samples, False)
     torch.manual_seed(0)
     for name, module, shape in in_place():

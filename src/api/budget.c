@@ -61,7 +61,7 @@ static void measure_try(C *c, Budget *b, Graph *g) {
     double worst = HUGE_VAL;
     for (int i = 0; i < g->output_count; i++) {
         const Noise *n = comparison_output(k, i);
-        b->db[i] = n->signal > 0 || n->noise > 0 ? noise_db(n) : HUGE_VAL;
+        b->db[i] = n->signal > 0 || n->all.noise > 0 ? noise_db(n) : HUGE_VAL;
         worst = fmin(worst, b->db[i]);
     }
     b->best = fmax(b->best, worst);

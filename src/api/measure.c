@@ -51,15 +51,31 @@ Comparison *measure(C *c, const Session *s, Graph *lowered, Graph *reference) {
 /* Below so many dB an output says little of what the float model computes. */
 enum { POOR_DB = 10 };
 
-static void warn_of_poor_output(C *c, const Graph *g, int output) {
+/* The first node from which on all that leads to v is poor, or was not measured by itself; NULL:
+ * none is. */
+static const Node *first_poor(C *c, const Graph *g, const Value *v) {
     const Node *first = NULL;
-    for (const Call *call = g->first_call; call && !first; call = call->next)
-        if (call->node && call->node->sqnr_db < POOR_DB)
-            first = call->node;
+    bool *leads = NEW_ARRAY(c, bool, g->value_count + 1); /* by id of values */
+    leads[v->id] = true;
+    for (const Node *n = g->last; n; n = n->prev) {
+        bool read = false;
+        for (int k = 0; k < n->out_count; k++)
+            read |= leads[n->out[k]->id];
+        if (!read || n->sqnr_db >= POOR_DB)
+            continue;
+        first = isnan(n->sqnr_db) ? first : n;
+        for (int k = 0; k < node_operand_count(n); k++)
+            leads[node_operand(n, k)->id] = true;
+    }
+    return first;
+}
+
+static void warn_of_poor_output(C *c, const Graph *g, int output) {
+    const Node *first = first_poor(c, g, g->output[output].u.value);
     diag_warning(c, first ? &first->loc : NULL,
-                 "output %d keeps %.1f dB of the float model over the calibration samples%s%s; "
+                 "output %d keeps %s of the float model over the calibration samples%s%s; "
                  "corten sensitivity says what costs most",
-                 output, g->output_sqnr_db[output],
+                 output, db_text(c, g->output_sqnr_db[output]),
                  first ? ", and less than 10 dB from here on: " : "", first ? first->name : "");
 }
 
@@ -71,7 +87,7 @@ void measure_note(C *c, Graph *lowered, const Comparison *k) {
     lowered->output_sqnr_db = NEW_ARRAY(c, double, lowered->output_count + 1);
     for (int i = 0; i < lowered->output_count; i++) {
         const Noise *n = comparison_output(k, i);
-        lowered->output_sqnr_db[i] = n->signal > 0 || n->noise > 0 ? noise_db(n) : NAN;
+        lowered->output_sqnr_db[i] = n->signal > 0 || n->all.noise > 0 ? noise_db(n) : NAN;
         if (lowered->output_sqnr_db[i] < POOR_DB)
             warn_of_poor_output(c, lowered, i);
     }

@@ -129,8 +129,12 @@ static void count_top1(C *c, Session *s, Verify *v) {
 
 /* ---- what is said -------------------------------------------------------------------------- */
 
-static json_t *db_json(double db) { /* JSON has no infinity: equal outputs are 999 dB */
-    return isnan(db) ? json_null() : json_real(isinf(db) ? (db > 0 ? 999 : -999) : db);
+static double clipped(const Noise *n) {
+    return noise_share(n, &n->clipped);
+}
+
+static double unseen(const Noise *n) {
+    return noise_share(n, &n->unseen);
 }
 
 static json_t *inputs_json(const Verify *v, double (*share)(const Noise *)) {
@@ -140,12 +144,18 @@ static json_t *inputs_json(const Verify *v, double (*share)(const Noise *)) {
     return inputs;
 }
 
+static json_t *call_json(const Call *call, const Noise *n) {
+    return json_pack("{s:s, s:o, s:f, s:f, s:f}", "call", call->name, "sqnr_db",
+                     report_db(noise_db(n)), "clipped", clipped(n), "unseen", unseen(n),
+                     "clipped_cost", noise_cost(n, &n->clipped));
+}
+
 static json_t *verify_json(const Verify *v) {
     const Graph *g = v->model.planned;
     json_t *root = json_object(), *outputs = json_array(), *nodes = json_array();
     for (int k = 0; k < g->output_count; k++)
         if (g->output[k].kind == ARG_VALUE)
-            json_array_append_new(outputs, db_json(noise_db(comparison_output(v->compared, k))));
+            json_array_append_new(outputs, report_db(noise_db(comparison_output(v->compared, k))));
     json_object_set_new(root, "output_sqnr_db", outputs);
     json_object_set_new(root, "samples", json_integer(v->samples.count));
     json_object_set_new(root, "bit_exact",
@@ -154,14 +164,10 @@ static json_t *verify_json(const Verify *v) {
         json_object_set_new(root, "cycles", json_integer(v->chip.cycles));
     for (const Call *call = g->first_call; call; call = call->next)
         if (comparison_call(v->compared, call)->signal > 0)
-            json_array_append_new(
-                nodes, json_pack("{s:s, s:o, s:f, s:f}", "call", call->name, "sqnr_db",
-                                 db_json(noise_db(comparison_call(v->compared, call))), "clipped",
-                                 noise_clipped(comparison_call(v->compared, call)), "unseen",
-                                 noise_unseen(comparison_call(v->compared, call))));
+            json_array_append_new(nodes, call_json(call, comparison_call(v->compared, call)));
     json_object_set_new(root, "calls_sqnr", nodes);
-    json_object_set_new(root, "inputs_clipped", inputs_json(v, noise_clipped));
-    json_object_set_new(root, "inputs_unseen", inputs_json(v, noise_unseen));
+    json_object_set_new(root, "inputs_clipped", inputs_json(v, clipped));
+    json_object_set_new(root, "inputs_unseen", inputs_json(v, unseen));
     if (v->has_labels)
         json_object_set_new(root, "top1",
                             json_pack("{s:f, s:f, s:f}", "float", v->top1_float, "integer",
@@ -201,33 +207,40 @@ static const Call *next_worst(const Verify *v, const Call *after) {
 
 enum { WORST = 5 };
 
-static void print_worst(FILE *f, const Verify *v) {
+static void print_worst(C *c, FILE *f, const Verify *v) {
     const Call *call = next_worst(v, NULL);
     if (!call)
         return;
     fprintf(f, "worst calls:");
     for (int i = 0; i < WORST && call; i++, call = next_worst(v, call))
-        fprintf(f, "%s %s %.1f dB", i ? "," : "", call->name,
-                noise_db(comparison_call(v->compared, call)));
+        fprintf(f, "%s %s %s", i ? "," : "", call->name,
+                db_text(c, noise_db(comparison_call(v->compared, call))));
     fprintf(f, "\n");
 }
 
-#define CLIPPED 0.01 /* of the numbers: less is not worth a line */
+/* Clipped numbers are worth a line if there are many of them, or if they are most of the error. */
+#define CLIPPED 0.01
+#define COSTLY 0.5
+
+static void print_clipped_part(FILE *f, const Noise *n, const NoisePart *part, const char *what,
+                               const char *how) {
+    double cost = noise_cost(n, part), share = noise_share(n, part);
+    if (share <= CLIPPED && cost <= COSTLY)
+        return;
+    fprintf(f, "clipped: %.3g %% of %s is beyond %s", 100 * share, what, how);
+    if (cost > COSTLY)
+        fprintf(f, ": %.0f %% of its error", 100 * cost);
+    fprintf(f, "\n");
+}
 
 /* Numbers of these samples that the grids cannot hold: what calibration has missed, and what it has
  * seen and the observer gave up for finer steps. */
 static void print_clipped_one(FILE *f, const Noise *n, const char *what) {
-    double unseen = noise_unseen(n), chosen = noise_clipped(n) - unseen;
-    if (unseen > CLIPPED)
-        fprintf(f, "clipped: %.1f %% of %s is beyond what calibration has seen\n", 100 * unseen,
-                what);
-    if (chosen > CLIPPED && n->seen)
-        fprintf(f,
-                "clipped: %.1f %% of %s is beyond the range that the observer chose of what "
-                "calibration has seen\n",
-                100 * chosen, what);
-    else if (chosen > CLIPPED)
-        fprintf(f, "clipped: %.1f %% of %s is beyond its grid\n", 100 * chosen, what);
+    NoisePart chosen = {n->clipped.count - n->unseen.count, n->clipped.noise - n->unseen.noise};
+    print_clipped_part(f, n, &n->unseen, what, "what calibration has seen");
+    print_clipped_part(f, n, &chosen, what,
+                       n->seen ? "the range that the observer chose of what calibration has seen"
+                               : "its grid");
 }
 
 static void print_clipped(C *c, FILE *f, const Verify *v) {
@@ -248,10 +261,7 @@ static void print_text(C *c, Session *s, const Verify *v) {
     for (const Call *call = g->first_call; call; call = call->next) {
         const Noise *n = comparison_call(v->compared, call);
         fprintf(f, "%-28s %-32s ", call->name, call->variant->symbol);
-        if (n->signal > 0)
-            fprintf(f, "%9.1f", noise_db(n));
-        else
-            fprintf(f, "%9s", "-");
+        fprintf(f, "%9s", n->signal > 0 ? db_figure(c, noise_db(n)) : "-");
         if (v->on_chip)
             fprintf(f, "%14llu", (unsigned long long)v->chip.call_instructions[call->index]);
         fprintf(f, "\n");
@@ -259,8 +269,9 @@ static void print_text(C *c, Session *s, const Verify *v) {
     fprintf(f, "\n%d samples\n", v->samples.count);
     for (int k = 0; k < g->output_count; k++)
         if (g->output[k].kind == ARG_VALUE)
-            fprintf(f, "output %d: SQNR %.1f dB\n", k, noise_db(comparison_output(v->compared, k)));
-    print_worst(f, v);
+            fprintf(f, "output %d: SQNR %s\n", k,
+                    db_text(c, noise_db(comparison_output(v->compared, k))));
+    print_worst(c, f, v);
     print_clipped(c, f, v);
     if (v->has_labels)
         fprintf(f, "top-1: float %.2f %%, integer %.2f %%, agreement %.2f %%\n",

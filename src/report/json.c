@@ -76,15 +76,14 @@ static json_t *boundary_json(const Arg *arg, const char *name) {
     return o;
 }
 
-/* JSON has no infinity: equal outputs are 999 dB. */
-static json_t *db_json(double db) {
-    return isnan(db) ? json_null() : json_real(isinf(db) ? (db > 0 ? 999 : -999) : db);
+json_t *report_db(double db) { /* JSON has no infinity */
+    return isnan(db) ? json_null() : json_real(isinf(db) ? copysign(DB_EXACT, db) : db);
 }
 
 static void add_output_sqnr(json_t *outputs, const Graph *g) {
     for (int i = 0; i < g->output_count; i++)
         json_object_set_new(json_array_get(outputs, (size_t)i), "sqnr_db",
-                            db_json(g->output_sqnr_db ? g->output_sqnr_db[i] : NAN));
+                            report_db(g->output_sqnr_db ? g->output_sqnr_db[i] : NAN));
 }
 
 static json_t *boundaries_json(int count, const Arg *arg, const char *const *name) {
@@ -129,7 +128,7 @@ static json_t *node_json(C *c, const Graph *g, int id) {
     }
     json_object_set_new(o, "into", into);
     json_object_set_new(o, "macs", json_integer(macs));
-    json_object_set_new(o, "sqnr_db", db_json(sqnr));
+    json_object_set_new(o, "sqnr_db", report_db(sqnr));
     return o;
 }
 
@@ -154,8 +153,7 @@ static json_t *call_json(const Graph *g, const Options *o, const Call *call) {
     json_object_set_new(j, "name", json_string(call->name));
     json_object_set_new(j, "kernel", json_string(call->variant->symbol));
     json_object_set_new(j, "macs", json_integer(call->macs));
-    json_object_set_new(j, "instructions_estimate",
-                        estimate_json(call_instructions(g, call, o)));
+    json_object_set_new(j, "instructions_estimate", estimate_json(call_instructions(g, call, o)));
     json_object_set_new(j, "arena", arena);
     json_object_set_new(j, "scratch_bytes", json_integer(scratch));
     json_object_set_new(j, "weights_bytes", json_integer(weights));
@@ -208,7 +206,7 @@ static json_t *budget_json(const Graph *g, const Options *o) {
     for (int i = 0; i < o->raised_count; i++)
         json_array_append_new(raised, json_string(o->raised[i].value));
     for (int i = 0; i < g->output_count; i++)
-        json_array_append_new(reached, db_json(g->output_sqnr_db ? g->output_sqnr_db[i] : NAN));
+        json_array_append_new(reached, report_db(g->output_sqnr_db ? g->output_sqnr_db[i] : NAN));
     return json_pack("{s:f, s:o, s:o}", "asked_db", o->accuracy_budget_db, "reached_db", reached,
                      "raised", raised);
 }

@@ -32,6 +32,10 @@ struct json_t;
 struct json_t *report_totals(C *c, const Graph *g, const Options *o); /* "bytes" */
 struct json_t *report_timeline(const Graph *g);                       /* "memory" */
 struct json_t *report_memories(const Graph *g);                       /* "memories" */
+/* Decibels. JSON has no infinity: DB_EXACT for equal numbers, its negative where float is all 0,
+ * and null for NAN. */
+#define DB_EXACT 999.0
+struct json_t *report_db(double db);
 void report_print_memories(const struct json_t *root, FILE *f);
 struct json_t *report_npu(C *c, const Graph *g, const Options *o); /* "npu" (npu.c) */
 void report_print_npu(const struct json_t *root, FILE *f);

@@ -1,8 +1,10 @@
 /* report.json as text for a terminal. It reads the file, so that `corten report DIR` and the end of
  * `corten compile` show the same. */
 #include "report/report.h"
+#include "run/run.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 
 enum { ESTIMATE_TEXT = 24 };
@@ -82,14 +84,15 @@ static void print_instructions(const json_t *calls, FILE *f) {
     fprintf(f, "\n");
 }
 
-static void print_accuracy(const json_t *root, FILE *f) {
+static void print_accuracy(C *c, const json_t *root, FILE *f) {
     size_t i;
     json_t *o;
     json_array_foreach(json_object_get(root, "outputs"), i, o) {
         const json_t *db = json_object_get(o, "sqnr_db");
+        double is = json_real_value(db);
         if (json_is_real(db))
-            fprintf(f, "output %zu  SQNR %.1f dB over the calibration samples\n", i,
-                    json_real_value(db));
+            fprintf(f, "output %zu  SQNR %s over the calibration samples\n", i,
+                    db_text(c, fabs(is) < DB_EXACT ? is : copysign(HUGE_VAL, is)));
     }
     json_t *raised = json_object_get(json_object_get(root, "accuracy_budget"), "raised");
     json_array_foreach(raised, i, o)
@@ -117,7 +120,7 @@ void report_text(C *c, const char *json, FILE *f) {
     fprintf(f, "\n%lld of %zu nodes in float, %lld MACs, ", number(root, "float_nodes"),
             json_array_size(json_object_get(root, "nodes")), number(root, "macs"));
     print_instructions(json_object_get(root, "calls"), f);
-    print_accuracy(root, f);
+    print_accuracy(c, root, f);
     fprintf(f, "arena %lld bytes (lower bound %lld, peak at %s), state %lld, constants %lld\n",
             number(root, "arena_bytes"), number(root, "arena_lower_bound_bytes"),
             string(root, "peak_node"), number(root, "state_bytes"), number(root, "weights_bytes"));

@@ -14,15 +14,15 @@ struct Comparison {
 };
 
 double noise_db(const Noise *n) {
-    return n->noise == 0 ? HUGE_VAL : 10 * log10(n->signal / n->noise);
+    return n->all.noise == 0 ? HUGE_VAL : 10 * log10(n->signal / n->all.noise);
 }
 
-double noise_clipped(const Noise *n) {
-    return n->count > 0 ? (double)n->clipped / (double)n->count : 0;
+double noise_share(const Noise *n, const NoisePart *part) {
+    return n->all.count > 0 ? (double)part->count / (double)n->all.count : 0;
 }
 
-double noise_unseen(const Noise *n) {
-    return n->count > 0 ? (double)n->unseen / (double)n->count : 0;
+double noise_cost(const Noise *n, const NoisePart *part) {
+    return n->all.noise > 0 ? part->noise / n->all.noise : 0;
 }
 
 /* ---- sums ---------------------------------------------------------------------------------- */
@@ -41,6 +41,11 @@ static int64_t inner_of(const Type *t, int axis) {
     return inner;
 }
 
+static void add_to(NoisePart *part, double noise) {
+    part->count++;
+    part->noise += noise;
+}
+
 /* A float number is clipped where it lies more than a step beyond what the grid can hold. */
 static void add_integers(Noise *n, const Array *want, const Value *v, const Array *got) {
     const Grid *grid = v->grid;
@@ -57,12 +62,13 @@ static void add_integers(Noise *n, const Array *want, const Value *v, const Arra
         double d = r - (double)((float)p->scale * (float)q) / factor;
         double exact = r * factor / p->scale + p->zero_point;
         n->signal += r * r;
-        n->noise += d * d;
-        bool clipped = exact < first - 1.001 || exact > last + 1.001;
-        n->clipped += clipped;
-        n->unseen += clipped && n->seen && (r * factor < n->seen[0] || r * factor > n->seen[1]);
+        add_to(&n->all, d * d);
+        if (exact >= first - 1.001 && exact <= last + 1.001)
+            continue;
+        add_to(&n->clipped, d * d);
+        if (n->seen && (r * factor < n->seen[0] || r * factor > n->seen[1]))
+            add_to(&n->unseen, d * d);
     }
-    n->count += array_count(want);
 }
 
 static void noise_add(Noise *n, const Array *want, const Value *v, const Array *got) {
@@ -73,7 +79,7 @@ static void noise_add(Noise *n, const Array *want, const Value *v, const Array *
     for (int64_t i = 0, count = array_count(want); i < count; i++) {
         double r = array_get(want, i), d = r - array_get(got, i);
         n->signal += r * r;
-        n->noise += d * d;
+        n->all.noise += d * d;
     }
 }
 

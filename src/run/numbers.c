@@ -54,3 +54,11 @@ double sqnr_db(const Array *reference, const Array *got) {
     }
     return noise == 0 ? HUGE_VAL : 10 * log10(signal / noise);
 }
+
+const char *db_figure(C *c, double db) {
+    return isinf(db) ? db > 0 ? "exact" : "none" : c_format(c, "%.1f", db);
+}
+
+const char *db_text(C *c, double db) {
+    return isinf(db) ? db_figure(c, db) : c_format(c, "%s dB", db_figure(c, db));
+}

@@ -82,17 +82,25 @@ typedef struct {
 ChipRun board_run(C *c, Graph *g, const char *port, int baud, const Samples *samples);
 ChipRun qemu_run(C *c, Graph *g, const Options *o, const char *folder, const Samples *samples);
 
+/* Numbers of a value, and the part of its noise that they make. */
+typedef struct {
+    int64_t count;
+    double noise;
+} NoisePart;
+
 /* Signal and noise of one value against float, summed over samples. */
 typedef struct {
-    double signal, noise;
-    int64_t count, clipped; /* integers; those whose float number is beyond the grid */
-    int64_t unseen;         /* of these, those that calibration has not seen either */
-    const double *seen;     /* the least and the largest number that it saw; NULL: not known */
+    double signal;
+    NoisePart all;      /* count: of integers */
+    NoisePart clipped;  /* those whose float number is beyond the grid */
+    NoisePart unseen;   /* of these, those that calibration has not seen either */
+    const double *seen; /* the least and the largest number that it saw; NULL: not known */
 } Noise;
 
-double noise_db(const Noise *n);      /* +INFINITY if equal */
-double noise_clipped(const Noise *n); /* 0..1 */
-double noise_unseen(const Noise *n);
+double noise_db(const Noise *n); /* +INFINITY if equal, -INFINITY if all of float is 0 */
+/* Of all numbers, and of all noise: 0..1. */
+double noise_share(const Noise *n, const NoisePart *part);
+double noise_cost(const Noise *n, const NoisePart *part);
 
 /* A lowered graph beside its float reference. Values of calls are compared if the simulator keeps
  * them. */
@@ -111,5 +119,7 @@ void grid_ends(const Grid *grid, double *first, double *last); /* of the stored 
 Array *quantize_array(C *c, const Array *a, const Grid *grid);
 Array *dequantize_array(C *c, const Array *a, const Grid *grid);
 double sqnr_db(const Array *reference, const Array *got); /* +INFINITY if equal */
+const char *db_figure(C *c, double db);                   /* "33.7", "exact", "none" */
+const char *db_text(C *c, double db); /* the same with its unit, if it has one */
 
 #endif

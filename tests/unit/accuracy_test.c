@@ -56,6 +56,48 @@ static void an_output_that_keeps_little_is_told_of_where_that_begins(void **stat
     assert_says(said.messages, "less than 10 dB from here on: sub");
 }
 
+/* Two outputs are poor, each by a node of its own, one of them computed before the other. */
+static void each_poor_output_is_told_of_where_its_own_loss_begins(void **state) {
+    (void)state;
+    Said said = flow_compile("flow/apart.pt2", "flow/apart.npz", "cortex-m4", flow_path("apart"));
+    assert_code(said, 0);
+    assert_says(said.messages, "from here on: sub; ");
+    assert_says(said.messages, "from here on: sub_1; ");
+    assert_silent_on(said.messages, "output 1 keeps");
+}
+
+/* JSON has no infinity and holds 999 there; nobody is told of so many dB. */
+static void equal_outputs_are_exact_in_words(void **state) {
+    (void)state;
+    const char *out = flow_path("exact");
+    json_t *report = flow_compiled("flow/boundary.pt2", "flow/boundary.npz", "cortex-m4", out);
+    json_t *is_positive = json_array_get(json_object_get(report, "outputs"), 6);
+    assert_true(db_of(is_positive) == 999);
+    Said said = flow_run(corten_report, (CortenOptions){.model = out});
+    assert_says(said.results, "output 6  SQNR exact over the calibration samples");
+    assert_silent_on(said.results, "999");
+    said = flow_run(corten_verify, (CortenOptions){.model = out, .input = "flow/boundary.npz"});
+    assert_says(said.results, "output 6: SQNR exact\n");
+    assert_silent_on(said.results, "inf");
+}
+
+/* One number in 1,728 is far beyond the range, and nearly all of the error. */
+static void verify_names_few_clipped_numbers_that_cost_much(void **state) {
+    (void)state;
+    const char *out = flow_path("few");
+    assert_non_null(flow_compiled(MODEL, DATA, "cortex-m4", out));
+    ArrayList list = flow_arrays(DATA);
+    Array *x = list.item[0].array;
+    array_set(x, 7, 40);
+    CortenOptions o = {.model = out, .input = flow_path("few.npy")};
+    npy_write(flow_c(), o.input, x);
+    Said said = flow_run(corten_verify, o);
+    assert_code(said, 0);
+    assert_says(said.results,
+                "% of inputs_0 is beyond what calibration has seen: 100 % of its error");
+    assert_silent_on(said.results, "clipped: 1");
+}
+
 static void verify_names_what_lies_beyond_the_calibrated_ranges(void **state) {
     (void)state;
     json_t *report = flow_compiled(MODEL, DATA, "cortex-m4", flow_path("clipped"));
@@ -381,6 +423,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_report_has_the_sqnr_of_nodes_and_outputs),
         cmocka_unit_test(an_output_that_keeps_little_is_told_of_where_that_begins),
+        cmocka_unit_test(each_poor_output_is_told_of_where_its_own_loss_begins),
+        cmocka_unit_test(equal_outputs_are_exact_in_words),
+        cmocka_unit_test(verify_names_few_clipped_numbers_that_cost_much),
         cmocka_unit_test(verify_names_what_lies_beyond_the_calibrated_ranges),
         cmocka_unit_test(verify_tells_what_the_observer_gave_up_from_what_calibration_missed),
         cmocka_unit_test(a_budget_raises_values_until_it_is_met),

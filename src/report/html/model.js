@@ -67,13 +67,13 @@ for (const node of nodes) {
 }
 
 /* How much worse a node's result is than the worst it reads, in dB: what is lost here and not
- * before. Nodes of which nothing was measured hand on what they read. */
+ * before. Nodes of which nothing was measured hand on what they read, exact ones that nothing is lost. */
 const handedOn = [];
 for (const node of nodes) {
   const before = Math.min(...node.reads.map(r => r >= 0 ? handedOn[r] : Infinity));
   const own = node.sqnr_db === null ? before : node.sqnr_db;
   node.lost_db = node.sqnr_db !== null && Number.isFinite(before) ? Math.max(0, before - own) : null;
-  handedOn.push(own);
+  handedOn.push(own >= 999 ? Infinity : own);
 }
 
 /* Buffers have the names of the values in them. */
@@ -197,8 +197,13 @@ function realText(x) {
   return Number(x.toPrecision(5)).toString();
 }
 
+/* JSON has no infinity: 999 dB are equal numbers, -999 what is all zero in float and not here. */
+function dbFigure(db) {
+  return db === null || db === undefined ? '–' : db >= 999 ? 'exact' : db <= -999 ? 'none' : db.toFixed(1);
+}
+
 function dbText(db) {
-  return db === null || db === undefined ? '–' : db >= 999 ? 'exact' : db.toFixed(1) + ' dB';
+  return dbFigure(db) + (Math.abs(db ?? 999) < 999 ? ' dB' : '');
 }
 
 function shapeText(shape) {

@@ -193,7 +193,7 @@ function callsSection() {
     {title: 'kernel', of: c => c.kernel, text: v => el('code', null, v)},
     {title: 'MACs', of: c => c.macs, num: true, text: bytesColumn},
     {title: 'instructions', of: c => c.instructions ?? null, num: true, text: v => v === null ? '–' : v.toLocaleString('en')},
-    {title: 'SQNR dB', of: c => sqnrOf(c), num: true, text: v => v === null ? '–' : v >= 999 ? 'exact' : v.toFixed(1)},
+    {title: 'SQNR dB', of: c => sqnrOf(c), num: true, text: dbFigure},
     {title: 'constants', of: c => c.weights_bytes, num: true, text: bytesColumn},
     {title: 'scratch', of: c => c.scratch_bytes, num: true, text: bytesColumn},
     {title: 'arena', of: c => c.arena.reduce((s, a) => s + a[1], 0), num: true, text: bytesColumn,
@@ -210,8 +210,8 @@ const nodeTable = sortable(nodes, [
   {title: 'module', of: n => n.module, long: true},
   {title: 'line', of: n => n.source, long: true},
   {title: 'MACs', of: n => n.macs, num: true, text: bytesColumn},
-  {title: 'SQNR dB', of: n => n.sqnr_db, num: true, text: v => v === null ? '–' : v >= 999 ? 'exact' : v.toFixed(1)},
-  {title: 'lost dB', of: n => n.lost_db, num: true, text: v => v === null ? '–' : v.toFixed(1),
+  {title: 'SQNR dB', of: n => n.sqnr_db, num: true, text: dbFigure},
+  {title: 'lost dB', of: n => n.lost_db, num: true, text: dbFigure,
    hint: 'how much worse than the worst that it reads'},
   {title: 'into', of: n => n.into.join(', '), long: true},
   {title: 'why', of: n => n.reason || n.numeric_reason, long: true},
@@ -233,13 +233,10 @@ function precisionSection() {
     {title: 'least seen', of: r => r.v.min ?? null, num: true, text: realText},
     {title: 'most seen', of: r => r.v.max ?? null, num: true, text: realText},
     {title: 'clipped %', of: r => r.clipped, num: true, text: v => v === null ? '–' : (100 * v).toFixed(3)},
-    {title: 'SQNR dB', of: r => r.node ? r.node.sqnr_db : null, num: true,
-     text: v => v === null ? '–' : v >= 999 ? 'exact' : v.toFixed(1)},
+    {title: 'SQNR dB', of: r => r.node ? r.node.sqnr_db : null, num: true, text: dbFigure},
     {title: 'pinned', of: r => r.v.pinned ? 'yes' : ''},
   ], 'values'));
 }
-
-const dbColumn = v => v === null ? '–' : v.toFixed(1);
 
 function sensitivitySection() {
   if (!sensitivity)
@@ -251,9 +248,9 @@ function sensitivitySection() {
     {title: 'node', of: s => s.name, text: v => { const n = nodes.find(n => n.name === v); return n ? nodeLink(n, v) : v; }},
     {title: 'costs dB', of: s => s.cost_db, num: true, text: v => v === null ? '–' : v.toFixed(2),
      hint: 'what the worst output would gain without the rounding of this node'},
-    {title: 'values alone dB', of: s => s.values_alone_db, num: true, text: dbColumn,
+    {title: 'values alone dB', of: s => s.values_alone_db, num: true, text: dbFigure,
      hint: 'the SQNR of the output if nothing but these values were rounded'},
-    {title: 'weights alone dB', of: s => s.weights_alone_db, num: true, text: dbColumn},
+    {title: 'weights alone dB', of: s => s.weights_alone_db, num: true, text: dbFigure},
     {title: 'values', of: s => s.values},
     {title: 'int16 adds', of: s => s.can_be_int16 && s.values !== 'int16' ? s.bytes_more : null, num: true, text: bytesColumn},
     {title: 'module', of: s => s.module, long: true},
