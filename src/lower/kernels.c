@@ -1,4 +1,4 @@
-/* The kernel table and the variant table, made from the runtime's two lists (runtime/ctn.h), and
+/* The kernel table and the variant table, made from the runtime's two lists (runtime/kernels.h), and
  * the choice of a variant. Among the rows of a kernel a later one is the better one. */
 #include "lower/packing.h"
 

@@ -1,5 +1,5 @@
 /* What the variants of kernels ask of a call before it may run: the `accepts` and `pack` functions
- * that runtime/ctn.h names in CTN_VARIANTS. */
+ * that runtime/kernels.h names in CTN_VARIANTS. */
 #ifndef CORTEN_PACKING_H
 #define CORTEN_PACKING_H
 

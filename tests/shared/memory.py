@@ -60,7 +60,7 @@ int main(void) {
 
 def tracer(out, report):
     """What stands for each kernel prints its name and its arguments."""
-    kernels = re.findall(r"KERNEL\((\w+), (\w+), CTN_", (out / "runtime/ctn.h").read_text())
+    kernels = re.findall(r"KERNEL\((\w+), (\w+), CTN_", (out / "runtime/kernels.h").read_text())
     text = ""
     for symbol in sorted({c["kernel"] for c in report["calls"]} | {"ctn_move"}):
         name, struct = max((k for k in kernels if f"{symbol}_".startswith(f"ctn_{k[0]}_")), key=lambda k: len(k[0]))
