@@ -1,8 +1,11 @@
 """Every command of the docs and the README: each page's console and sh blocks that are marked
 <!-- test --> run in order, in a shell and a folder of their own with the repository's examples in
 it, one of them as model.pt2, calibration.npz and test.npz. Lines under a command of a console block
-are what it prints: "..." alone stands for any lines, in a line for any text. A block that runs
-corten without a mark is an error; <!-- not run: why --> is the only excuse.
+are what it prints: "..." alone stands for any lines, in a line for any text. A block without a mark
+is an error; <!-- not run: why --> is the only excuse. Commands within a sentence must be ones that
+there are, with options that there are.
+Every block of C compiles: the page's k-th as block.c in PAGE_k.c of this folder, behind a line "..."
+as rest.c, beside what the page's commands wrote and digits/, an emitted model.
 usage: run.py CORTEN SOURCE_FOLDER [PAGE ...]"""
 import os
 import pathlib
@@ -14,6 +17,8 @@ import tempfile
 
 corten, source = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 BLOCK = re.compile(r"(?:<!-- (?P<mark>[^>]*) -->\n)?```(?P<kind>\w*)\n(?P<text>.*?)```", re.S)
+INLINE = re.compile(r"`corten ([a-z]+)([^`\n]*)`")
+STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wno-overlength-strings", "-Werror", "-fsyntax-only"]
 NEEDED = {"--on qemu": "qemu-system-arm", "make ": "arm-none-eabi-gcc"}
 
 
@@ -48,8 +53,41 @@ def squeezed(text):
     return "\n".join(" ".join(line.split()) for line in text.splitlines()) + "\n"
 
 
-def run_page(page, folder):
+def spelled(page):
+    """Commands within sentences that there are not, or with options that they do not have."""
     faults = []
+    for command, rest in INLINE.findall(page.read_text()):
+        done = subprocess.run([corten, command, "--help"], capture_output=True, text=True)
+        known = set(re.findall(r"(?<!\S)--?[a-z-]+", done.stdout.replace(",", " ")))
+        unknown = [o for o in re.findall(r"(?<!\S)--?[a-z][a-z-]*", rest) if o not in known]
+        if done.returncode or unknown:
+            faults.append(f"{page.name}: `corten {command}{rest}`: {unknown or 'no such command'}")
+    return faults
+
+
+def compiled(page, folder):
+    """What a C compiler says of the page's blocks of C."""
+    faults = []
+    blocks = [b["text"] for b in BLOCK.finditer(page.read_text()) if b["kind"] == "c"]
+    example = source / "examples/digits_silu"
+    if blocks:
+        subprocess.run([corten, "compile", example / "digits_silu.pt2", "-c", example / "calib.npz", "-t", "cortex-m55",
+                        "-o", folder / "digits", "-q"], check=True)
+    for k, block in enumerate(blocks, 1):
+        around = source / f"tests/docs/{page.stem}_{k}.c"
+        for name, text in zip(("block.c", "rest.c"), block.split("\n...\n")):
+            (folder / name).write_text(text + "\n")
+        include = [f"-I{p}" for p in (folder, folder / "digits", source / "runtime", source / "src",
+                                       source / "include", corten.parent / "include")]
+        done = subprocess.run(["cc", *STRICT, *include, around], cwd=folder, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            faults.append(f"{page.name}: block {k} of C does not compile:\n{done.stdout}")
+    return faults, len(blocks)
+
+
+def run_page(page, folder):
+    faults = spelled(page)
     digits = source / "examples/digits_silu"
     os.symlink(source / "examples", folder / "examples")
     for name, of in {"model.pt2": "digits_silu.pt2", "calibration.npz": "calib.npz", "test.npz": "test.npz"}.items():
@@ -61,8 +99,8 @@ def run_page(page, folder):
         if mark.startswith("not run: "):
             continue
         if not mark.startswith("test"):
-            if block["kind"] in ("console", "sh") and re.search(r"^(\$ )?corten ", text, re.M):
-                faults.append(f"{page.name}: a block runs corten and is not marked:\n{text}")
+            if block["kind"] in ("console", "sh"):
+                faults.append(f"{page.name}: a block of commands is not marked:\n{text}")
             continue
         wanted = int(mark.split("exit ")[1]) if "exit " in mark else 0
         for command, lines in commands(block["kind"], text):
@@ -76,8 +114,9 @@ def run_page(page, folder):
                 faults.append(f"{page.name}: exit code {done.returncode}, not {wanted}: {command}\n{done.stdout}")
             elif lines and not pattern(lines).search(squeezed(done.stdout)):
                 faults.append(f"{page.name}: {command}\nprints\n{done.stdout}\nand not\n" + "\n".join(lines))
-    print(f"{page.name}: {count} commands")
-    return faults
+    wrong, blocks = compiled(page, folder)
+    print(f"{page.name}: {count} commands, {blocks} blocks of C")
+    return faults + wrong
 
 
 faults = []
