@@ -2,7 +2,7 @@
 # into html/page.html.
 set(PAGE_FOLDER ${CMAKE_CURRENT_SOURCE_DIR}/src/report/html)
 set(PAGE_SCRIPT "")
-foreach(name model markup layout graph charts table panel page)
+foreach(name model markup layout graph paper charts table panel page)
   file(READ ${PAGE_FOLDER}/${name}.js text)
   string(APPEND PAGE_SCRIPT "${text}")
   list(APPEND PAGE_SOURCES ${PAGE_FOLDER}/${name}.js)

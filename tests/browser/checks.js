@@ -88,6 +88,15 @@
   const printsWhole = () => {
     dispatchEvent(new Event('beforeprint'));
     check(all('#tables figure').length === all('#tables figure svg').length, 'tables are missing in print');
+    const pieces = all('.paper svg').map(s => s.getAttribute('viewBox').split(' ').map(Number));
+    const within = p => pieces.filter(([, top, , height]) => p.y - p.height / 2 >= top && p.y + p.height / 2 <= top + height);
+    for (const place of graph.picture.places.filter(p => p.group))
+      check(within(place).length === 1, 'a box is in ' + within(place).length + ' pieces of the printed picture');
+    const scales = all('.paper svg').map((s, k) => parseFloat(s.style.width) / 100 * 700 / pieces[k][2]);
+    check(scales.every(s => s > 0.33 && s < 1.01), 'the printed picture has scales of ' + scales);
+    check(pieces.every(([, , , height], k) => height * scales[k] <= 900), 'a piece is higher than paper');
+    dispatchEvent(new Event('afterprint'));
+    check(all('.paper').length === 0, 'paper stays on the screen');
   };
 
   const fits = () => {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The report of a large network opens in under two seconds and is below 3 MB.
+# The report of a large network opens in under two seconds, is below 3 MB, and works as others do.
 # usage: large.sh CORTEN MODEL_FOLDER
 set -eu
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
@@ -19,4 +19,9 @@ for attempt in 1 2 3; do # other work on the machine is none of the page's
     [ "$best" -lt 2000 ] && break
 done
 echo "$bytes bytes, drawn after $best ms"
+{ cat "$work/out/report.html"; echo '<script>'; cat "$(dirname "$0")/checks.js"; echo '</script>'; } >"$work/checked.html"
+"$chromium" --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$work/profile" \
+    --virtual-time-budget=20000 --dump-dom "file://$work/checked.html" 2>/dev/null >"$work/dom"
+grep -o 'data-checks="[^"]*"' "$work/dom"
+grep -qF 'data-checks="ok"' "$work/dom"
 [ "$bytes" -lt 3000000 ] && [ "$best" -lt 2000 ]

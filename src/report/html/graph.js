@@ -140,21 +140,6 @@ function showNode(node) {
   moveTo(scale, free.width / 2 - scale * p.x, (free.top + free.bottom) / 2 - scale * p.y);
 }
 
-/* On paper all of it is shown, as large as the paper allows. */
-function fitPaper() {
-  const p = graph.picture, svg = graph.layer.parentNode;
-  graph.before = [graph.scale, graph.x, graph.y];
-  moveTo(1, 0, 0);
-  showParts(-Infinity, -Infinity, Infinity, Infinity);
-  graph.layer.classList.toggle('far', p.height > 2600);
-  svg.setAttribute('viewBox', '-10 -10 ' + (p.width + 20) + ' ' + (p.height + 20));
-}
-
-function leavePaper() {
-  graph.layer.parentNode.removeAttribute('viewBox');
-  moveTo(...graph.before);
-}
-
 /* ---- pointers ---------------------------------------------------------------------------------- */
 
 function listenToPointers(svg) {
