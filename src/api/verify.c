@@ -72,6 +72,33 @@ static void run_both(C *c, Verify *v) {
     }
 }
 
+/* A strip is counted as a whole, with its last call: each call's part is what it was estimated to
+ * be of that. */
+static void share_strip(const Graph *g, const Options *o, ChipRun *chip, const Strip *strip) {
+    uint64_t counted = 0, given = 0;
+    double estimated = 0;
+    for (int i = 0; i < strip->call_count; i++) {
+        counted += chip->call_instructions[strip->call[i]->index];
+        estimated += call_instructions(g, strip->call[i], o);
+    }
+    if (strip->call_count == 1 || !(estimated > 0)) /* of unknown cost */
+        return;
+    for (int i = 0; i < strip->call_count; i++) {
+        const Call *call = strip->call[i];
+        double part = (double)counted * call_instructions(g, call, o) / estimated;
+        uint64_t n = call == strip->last ? counted - given : (uint64_t)part;
+        chip->call_instructions[call->index] = n;
+        chip->shared[call->index] = true;
+        given += n;
+    }
+}
+
+static void share_strips(C *c, const Graph *g, const Options *o, ChipRun *chip) {
+    chip->shared = NEW_ARRAY(c, bool, g->call_count + 1);
+    for (int i = 0; i < g->strip_count; i++)
+        share_strip(g, o, chip, &g->strip[i]);
+}
+
 static void compare_chip(C *c, Session *s, Verify *v) {
     Graph *g = v->model.planned;
     const CortenOptions *o = s->o;
@@ -79,6 +106,8 @@ static void compare_chip(C *c, Session *s, Verify *v) {
         v->chip = board_run(c, g, o->port, o->baud ? o->baud : 115200, &v->samples);
     else
         v->chip = qemu_run(c, g, &s->compile, v->model.folder, &v->samples);
+    if (v->on_chip)
+        share_strips(c, g, &s->compile, &v->chip);
     v->bit_exact = true;
     for (int i = 0; i < v->samples.count; i++)
         for (int k = 0; k < g->output_count; k++) {
@@ -176,8 +205,9 @@ static json_t *verify_json(const Verify *v) {
         json_t *calls = json_array();
         for (const Call *call = g->first_call; call; call = call->next)
             json_array_append_new(calls,
-                                  json_pack("{s:s, s:I}", "name", call->name, "n",
-                                            (json_int_t)v->chip.call_instructions[call->index]));
+                                  json_pack("{s:s, s:I, s:b}", "name", call->name, "n",
+                                            (json_int_t)v->chip.call_instructions[call->index],
+                                            "shared", v->chip.shared[call->index]));
         json_object_set_new(root, "instructions",
                             json_pack("{s:I, s:o}", "total", (json_int_t)v->chip.total_instructions,
                                       "calls", calls));
@@ -253,6 +283,11 @@ static void print_clipped(C *c, FILE *f, const Verify *v) {
         print_clipped_one(f, comparison_output(v->compared, k), c_format(c, "output %d", k));
 }
 
+static const char *instructions_text(C *c, const ChipRun *chip, const Call *call) {
+    return c_format(c, "%s%llu", chip->shared[call->index] ? "~" : "",
+                    (unsigned long long)chip->call_instructions[call->index]);
+}
+
 static void print_text(C *c, Session *s, const Verify *v) {
     const Graph *g = v->model.planned;
     FILE *f = s->results;
@@ -263,9 +298,11 @@ static void print_text(C *c, Session *s, const Verify *v) {
         fprintf(f, "%-28s %-32s ", call->name, call->variant->symbol);
         fprintf(f, "%9s", n->signal > 0 ? db_figure(c, noise_db(n)) : "-");
         if (v->on_chip)
-            fprintf(f, "%14llu", (unsigned long long)v->chip.call_instructions[call->index]);
+            fprintf(f, "%14s", instructions_text(c, &v->chip, call));
         fprintf(f, "\n");
     }
+    if (v->on_chip && v->model.planned->strip_count > 0)
+        fprintf(f, "~ a part of what was counted for a strip as a whole, as estimated\n");
     fprintf(f, "\n%d samples\n", v->samples.count);
     for (int k = 0; k < g->output_count; k++)
         if (g->output[k].kind == ARG_VALUE)

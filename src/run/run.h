@@ -73,6 +73,7 @@ typedef struct {
     Array ***outputs; /* [sample][output] in the boundary's dtype */
     uint64_t total_instructions;
     uint64_t *call_instructions;
+    bool *shared;         /* by call: its part of what was counted for a strip as a whole */
     uint32_t stack_bytes; /* high-water mark */
     int64_t image_flash_bytes, image_ram_bytes;
     uint32_t cycles; /* of the last inference, as a board has measured it; 0: not */

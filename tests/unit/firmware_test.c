@@ -198,6 +198,30 @@ static void bound_inputs_are_outside_of_the_arena_and_agree_with_the_chip(void *
     assert_says(said.results, "bit for bit: yes");
 }
 
+/* conv2d_1's rows are made within the strip of conv2d_2, which alone is counted. */
+static void what_is_counted_for_a_strip_is_shared_by_its_calls(void **state) {
+    (void)state;
+    if (!flow_has("qemu-system-arm") || !flow_has("arm-none-eabi-gcc"))
+        skip();
+    CortenOptions o = {.model = digits("cortex-m55"),
+                       .input = flow_text("%s/test.npz", digits_folder),
+                       .limit = 1,
+                       .on = "qemu",
+                       .json = true};
+    const json_t *found = json_object_get(flow_json(flow_run(corten_verify, o)), "instructions");
+    json_int_t sum = 0, shared = 0;
+    size_t i;
+    json_t *call;
+    json_array_foreach(json_object_get(found, "calls"), i, call) {
+        json_int_t n = json_integer_value(json_object_get(call, "n"));
+        assert_true(n > 500);
+        shared += json_is_true(json_object_get(call, "shared"));
+        sum += n;
+    }
+    assert_int_equal(shared, 4); /* two strips of two calls */
+    assert_int_equal(sum, json_integer_value(json_object_get(found, "total")));
+}
+
 /* ---- a camera's bytes ---------------------------------------------------------------------- */
 
 /* Two pictures, and a model whose input is (pixel / 255 - 128 / 255) / 0.5. */
@@ -369,6 +393,7 @@ int main(void) {
         cmocka_unit_test(state_is_as_at_first_behind_a_reset),
         cmocka_unit_test(inputs_of_two_buffers_take_turns),
         cmocka_unit_test(bound_inputs_are_outside_of_the_arena_and_agree_with_the_chip),
+        cmocka_unit_test(what_is_counted_for_a_strip_is_shared_by_its_calls),
         cmocka_unit_test(bytes_of_a_camera_come_from_a_folder_of_images_to_the_chip),
         cmocka_unit_test(mean_and_std_per_channel_go_into_the_first_layer),
         cmocka_unit_test(padding_is_put_around_the_normalized_image),

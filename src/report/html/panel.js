@@ -38,7 +38,7 @@ function callFacts(call) {
   return el('div', null, el('h3', null, 'Call ', el('code', null, call.name)),
     facts(['kernel', el('code', null, call.kernel)], ['MACs', call.macs ? call.macs.toLocaleString('en') : null],
           ['instructions', known(call)
-            ? call.instructions.toLocaleString('en') + (call.counted ? ' (counted on QEMU)' : ' (estimate)') : null],
+            ? call.instructions.toLocaleString('en') + ' (' + (call.counted || 'estimate') + ')' : null],
           ['SQNR', sqnrOf(call) === null ? null : dbText(sqnrOf(call))],
           ['clipped', call.clipped > 0 ? (100 * call.clipped).toFixed(3) + ' % of the values that verify saw' : null],
           ['constants', call.weights_bytes.toLocaleString('en') + ' bytes'],
