@@ -1,5 +1,6 @@
-/* The chip's side of the bench: runs each call of cases.bin once, counts its instructions
- * (boards/counter.c) and writes them to counts.bin, and the arenas to arenas.bin. */
+/* The chip's side of the bench and of the kernels' tests: runs each call of cases.bin once, counts
+ * its instructions (boards/counter.c) and writes them to counts.bin, and the arenas to arenas.bin.
+ * It knows nothing of shapes or expected results. */
 #include "board.h"
 #include "ctn.h"
 #include "npu_hook.h"

@@ -1,5 +1,5 @@
-/* Builds programs with the whole runtime for a CPU: bench/chip.c, which runs calls under QEMU in a
- * folder of its own, and others that read the same file of calls. */
+/* Builds bench/chip.c with the whole runtime for a CPU and runs it under QEMU in a folder of its
+ * own. */
 #include "chip_run.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static void add_sources(C *c, Words *w, const char *folder, const char *except) 
             words_add(w, path_join(c, folder, name[i]));
 }
 
-Words board_compiler(C *c, const Cpu *cpu, const char *program, const char *elf) {
+Words board_compiler(C *c, const Cpu *cpu, const char *elf) {
     const char *source = CORTEN_SOURCE;
     Words w = words_new(c);
     words_add(&w, "arm-none-eabi-gcc");
@@ -47,7 +47,7 @@ Words board_compiler(C *c, const Cpu *cpu, const char *program, const char *elf)
     words_add(&w, c_format(c, "-T%s/boards/%s/link.ld", source, cpu->board));
     add_sources(c, &w, path_join(c, source, "runtime"), "");
     add_sources(c, &w, path_join(c, source, "boards"), "harness.c");
-    words_add(&w, path_join(c, source, program));
+    words_add(&w, path_join(c, source, "bench/chip.c"));
     words_split(&w, "-lgcc -o");
     words_add(&w, elf);
     return w;
@@ -85,7 +85,7 @@ static void simulate(C *c, const Cpu *cpu, const char *work, const char *plugin)
 BoardResult board_run(C *c, const Cpu *cpu, int count, const BoardCall *calls, const char *plugin) {
     const char *work = folder_temporary(c);
     board_write_calls(c, work, count, calls);
-    Words compiler = board_compiler(c, cpu, "bench/chip.c", "bench.elf");
+    Words compiler = board_compiler(c, cpu, "bench.elf");
     run(c, work, &compiler, "log");
     simulate(c, cpu, work, plugin);
     BoardResult r = {0};

@@ -22,10 +22,10 @@ typedef struct {
     size_t arena_bytes;
 } BoardResult;
 
-/* Writes cases.bin in the folder, which bench/chip.c and tests/kernel/chip_main.c read. */
+/* Writes cases.bin in the folder, which bench/chip.c reads. */
 void board_write_calls(C *c, const char *work, int count, const BoardCall *calls);
-/* The compiler's words for a program (in the sources) with the whole runtime on the CPU's board. */
-Words board_compiler(C *c, const Cpu *cpu, const char *program, const char *elf);
+/* The compiler's words for bench/chip.c with the whole runtime on the CPU's board. */
+Words board_compiler(C *c, const Cpu *cpu, const char *elf);
 /* plugin: the file of cycles.c's, or NULL. */
 BoardResult board_run(C *c, const Cpu *cpu, int count, const BoardCall *calls, const char *plugin);
 

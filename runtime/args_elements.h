@@ -13,9 +13,10 @@
     INTS(dim, 6)                                                                                   \
     INTS(a_stride, 6)                                                                              \
     INTS(b_stride, 6)                                                                              \
-    INT(a_zero_point) INT(a_multiplier) INT(a_shift) INT(b_zero_point) INT(b_multiplier)           \
-        INT(b_shift) INT(left_shift) INT(output_zero_point) INT(output_multiplier)                 \
-            INT(output_shift) INT(clamp_min) INT(clamp_max)
+    INT(a_zero_point)                                                                              \
+    INT(a_multiplier) INT(a_shift) INT(b_zero_point) INT(b_multiplier) INT(b_shift)                \
+        INT(left_shift) INT(output_zero_point) INT(output_multiplier) INT(output_shift)            \
+            INT(clamp_min) INT(clamp_max)
 #define CTN_ADD_S16_FIELDS(REF, INT, INTS) CTN_ADD_S8_FIELDS(REF, INT, INTS)
 
 /* mul: (a - za) * (b - zb) requantized. */
@@ -27,8 +28,9 @@
     INTS(dim, 6)                                                                                   \
     INTS(a_stride, 6)                                                                              \
     INTS(b_stride, 6)                                                                              \
-    INT(a_zero_point) INT(b_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)          \
-        INT(clamp_min) INT(clamp_max)
+    INT(a_zero_point)                                                                              \
+    INT(b_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)             \
+        INT(clamp_max)
 #define CTN_MUL_S16_FIELDS(REF, INT, INTS) CTN_MUL_S8_FIELDS(REF, INT, INTS)
 
 /* div: (a - za) * multiplier * 2^(shift - 31) / (b - zb), rounded once, half away from zero; real

@@ -80,8 +80,8 @@ typedef enum {
     REF(constants)                                                                                 \
     INT(length)                                                                                    \
     INTS(dim, 6)                                                                                   \
-    INTS(a_stride, 6) INTS(b_stride, 6) INTS(c_stride, 6) INT(a_type) INT(b_type) INT(c_type)      \
-        INT(output_type)
+    INTS(a_stride, 6)                                                                              \
+    INTS(b_stride, 6) INTS(c_stride, 6) INT(a_type) INT(b_type) INT(c_type) INT(output_type)
 #define CTN_PROGRAM_ERF_F32_FIELDS(REF, INT, INTS) CTN_PROGRAM_F32_FIELDS(REF, INT, INTS)
 #define CTN_PROGRAM_EXP_F32_FIELDS(REF, INT, INTS) CTN_PROGRAM_F32_FIELDS(REF, INT, INTS)
 #define CTN_PROGRAM_BASIC_F32_FIELDS(REF, INT, INTS) CTN_PROGRAM_F32_FIELDS(REF, INT, INTS)
@@ -96,8 +96,9 @@ typedef enum {
     INT(batches)                                                                                   \
     INT(in_c)                                                                                      \
     INT(out_c)                                                                                     \
-    INT(groups) INT(transposed) INTS(in, 3) INTS(out, 3) INTS(kernel, 3) INTS(stride, 3)           \
-        INTS(pad, 3) INTS(dilation, 3)
+    INT(groups)                                                                                    \
+    INT(transposed) INTS(in, 3) INTS(out, 3) INTS(kernel, 3) INTS(stride, 3) INTS(pad, 3)          \
+        INTS(dilation, 3)
 
 /* As matmul_s8; bias, if present, is one float per column. */
 #define CTN_MATMUL_F32_FIELDS(REF, INT, INTS)                                                      \
@@ -108,8 +109,9 @@ typedef enum {
     INTS(batch, 4)                                                                                 \
     INTS(lhs_batch_stride, 4)                                                                      \
     INTS(rhs_batch_stride, 4)                                                                      \
-    INT(rows) INT(depth) INT(columns) INT(lhs_row_stride) INT(lhs_depth_stride)                    \
-        INT(rhs_depth_stride) INT(rhs_column_stride)
+    INT(rows)                                                                                      \
+    INT(depth) INT(columns) INT(lhs_row_stride) INT(lhs_depth_stride) INT(rhs_depth_stride)        \
+        INT(rhs_column_stride)
 
 /* Pools, channels last; mode 0: mean, 1: maximum, 2: its int64 place in the plane. A mean divides
  * by the taps in the image, or with include_padding in the padded one. adaptive: windows as in
@@ -121,8 +123,9 @@ typedef enum {
     INT(adaptive)                                                                                  \
     INT(batches)                                                                                   \
     INT(channels)                                                                                  \
-    INTS(in, 2) INTS(out, 2) INTS(kernel, 2) INTS(stride, 2) INTS(pad_before, 2)                   \
-        INTS(pad_after, 2) INTS(dilation, 2) INT(include_padding)
+    INTS(in, 2)                                                                                    \
+    INTS(out, 2) INTS(kernel, 2) INTS(stride, 2) INTS(pad_before, 2) INTS(pad_after, 2)            \
+        INTS(dilation, 2) INT(include_padding)
 
 /* Loops as in reduce_sum_s8. mode 0: the sum times factor (float bits), 1: maximum, 2: minimum,
  * 3 and 4: their int64 places, counted along the reduced dims. */
@@ -154,8 +157,9 @@ typedef enum {
     INTS(dim, 4)                                                                                   \
     INTS(stride, 4)                                                                                \
     INTS(parameter_stride, 4)                                                                      \
-    INTS(reduced, 4) INTS(reduced_stride, 4) INTS(reduced_parameter_stride, 4) INT(count)          \
-        INT(centered) INT(epsilon)
+    INTS(reduced, 4)                                                                               \
+    INTS(reduced_stride, 4) INTS(reduced_parameter_stride, 4) INT(count) INT(centered)             \
+        INT(epsilon)
 
 /* Channels last. Output row y is the sum of row_weight[y][k] * input row row_index[y][k] over
  * `taps` taps, each input row of which is that of column taps likewise. */

@@ -17,10 +17,11 @@
     REF(multiplier)                                                                                \
     REF(shift)                                                                                     \
     REF(table)                                                                                     \
-    REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c)       \
-        INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left)         \
-            INT(dilation_h) INT(dilation_w) INT(groups) INT(input_zero_point)                      \
-                INT(output_zero_point) INT(clamp_min) INT(clamp_max) INT(gathered)
+    REF(scratch)                                                                                   \
+    INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h)      \
+        INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h)       \
+            INT(dilation_w) INT(groups) INT(input_zero_point) INT(output_zero_point)               \
+                INT(clamp_min) INT(clamp_max) INT(gathered)
 
 /* A sum in the store of what makes one of its operands: of each result q, which is stored nowhere,
  * and the element s of `skip` beside it (same shape, dense). With x, y = q, s or, if looks_up_skip
@@ -38,8 +39,8 @@
     REF(sum_table)                                                                                 \
     INT(block)                                                                                     \
     INT(looks_up_skip)                                                                             \
-    INT(factor) INT(sum_multiplier) INT(sum_shift) INT(sum_zero_point) INT(sum_clamp_min)          \
-        INT(sum_clamp_max)
+    INT(factor)                                                                                    \
+    INT(sum_multiplier) INT(sum_shift) INT(sum_zero_point) INT(sum_clamp_min) INT(sum_clamp_max)
 
 #define CTN_CONV2D_ADD_S8_FIELDS(REF, INT, INTS)                                                   \
     CTN_CONV2D_S8_FIELDS(REF, INT, INTS)                                                           \
@@ -56,10 +57,11 @@
     REF(multiplier)                                                                                \
     REF(shift)                                                                                     \
     REF(table)                                                                                     \
-    REF(scratch) INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c)       \
-        INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left)         \
-            INT(dilation_h) INT(dilation_w) INT(input_zero_point) INT(output_zero_point)           \
-                INT(clamp_min) INT(clamp_max) INT(turned)
+    REF(scratch)                                                                                   \
+    INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h)      \
+        INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h)       \
+            INT(dilation_w) INT(input_zero_point) INT(output_zero_point) INT(clamp_min)            \
+                INT(clamp_max) INT(turned)
 
 /* The same with weights of 4 bits, -7..7, two a byte in their order, the first in the low bits;
  * each stands for 16 times its value. */
@@ -77,11 +79,12 @@
     REF(multiplier)                                                                                \
     REF(shift)                                                                                     \
     REF(table)                                                                                     \
-    INT(batches) INT(in_d) INT(in_h) INT(in_w) INT(in_c) INT(out_d) INT(out_h) INT(out_w)          \
-        INT(out_c) INT(kernel_d) INT(kernel_h) INT(kernel_w) INT(stride_d) INT(stride_h)           \
-            INT(stride_w) INT(pad_front) INT(pad_top) INT(pad_left) INT(dilation_d)                \
-                INT(dilation_h) INT(dilation_w) INT(groups) INT(input_zero_point)                  \
-                    INT(output_zero_point) INT(clamp_min) INT(clamp_max)
+    INT(batches)                                                                                   \
+    INT(in_d) INT(in_h) INT(in_w) INT(in_c) INT(out_d) INT(out_h) INT(out_w) INT(out_c)            \
+        INT(kernel_d) INT(kernel_h) INT(kernel_w) INT(stride_d) INT(stride_h) INT(stride_w)        \
+            INT(pad_front) INT(pad_top) INT(pad_left) INT(dilation_d) INT(dilation_h)              \
+                INT(dilation_w) INT(groups) INT(input_zero_point) INT(output_zero_point)           \
+                    INT(clamp_min) INT(clamp_max)
 
 /* Transposed convolution, as a gather: out[oy][ox] sums the taps with
  * oy + pad_top - ky * dilation_h = iy * stride_h, 0 <= iy < in_h.
@@ -97,8 +100,9 @@
     REF(multiplier)                                                                                \
     REF(shift)                                                                                     \
     REF(table)                                                                                     \
-    REF(scratch) INT(rows) INT(depth) INT(columns) INT(input_zero_point) INT(output_zero_point)    \
-        INT(clamp_min) INT(clamp_max)
+    REF(scratch)                                                                                   \
+    INT(rows) INT(depth) INT(columns) INT(input_zero_point) INT(output_zero_point) INT(clamp_min)  \
+        INT(clamp_max)
 
 /* With weights of 4 bits as in conv2d_s8w4. */
 #define CTN_LINEAR_S8W4_FIELDS(REF, INT, INTS) CTN_LINEAR_S8_FIELDS(REF, INT, INTS)
@@ -113,10 +117,10 @@
     REF(scratch)                                                                                   \
     INTS(batch, 4)                                                                                 \
     INTS(lhs_batch_stride, 4)                                                                      \
-    INTS(rhs_batch_stride, 4) INT(rows) INT(depth) INT(columns) INT(lhs_row_stride)                \
-        INT(lhs_depth_stride) INT(rhs_depth_stride) INT(rhs_column_stride) INT(lhs_zero_point)     \
-            INT(rhs_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)   \
-                INT(clamp_max)
+    INTS(rhs_batch_stride, 4)                                                                      \
+    INT(rows) INT(depth) INT(columns) INT(lhs_row_stride) INT(lhs_depth_stride)                    \
+        INT(rhs_depth_stride) INT(rhs_column_stride) INT(lhs_zero_point) INT(rhs_zero_point)       \
+            INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
 /* Between activations of 8 and 16 bits, weights int8: as the kernels named _s8, with 64-bit sums,
  * one rounding half up (wide.h) and no tables. *_bytes: 1 or 2, the width of that operand; int16
@@ -131,8 +135,9 @@
     REF(shift)                                                                                     \
     REF(scratch)                                                                                   \
     INT(rows)                                                                                      \
-    INT(depth) INT(columns) INT(input_bytes) INT(output_bytes) INT(input_zero_point)               \
-        INT(output_zero_point) INT(clamp_min) INT(clamp_max) INT(narrow)
+    INT(depth)                                                                                     \
+    INT(columns) INT(input_bytes) INT(output_bytes) INT(input_zero_point) INT(output_zero_point)   \
+        INT(clamp_min) INT(clamp_max) INT(narrow)
 #define CTN_CONV2D_S16_FIELDS(REF, INT, INTS)                                                      \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
@@ -142,10 +147,11 @@
     REF(shift)                                                                                     \
     REF(scratch)                                                                                   \
     INT(batches)                                                                                   \
-    INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w)     \
-        INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w)     \
-            INT(groups) INT(input_bytes) INT(output_bytes) INT(input_zero_point)                   \
-                INT(output_zero_point) INT(clamp_min) INT(clamp_max) INT(narrow)
+    INT(in_h)                                                                                      \
+    INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(stride_h) \
+        INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w) INT(groups)       \
+            INT(input_bytes) INT(output_bytes) INT(input_zero_point) INT(output_zero_point)        \
+                INT(clamp_min) INT(clamp_max) INT(narrow)
 #define CTN_MATMUL_S16_FIELDS(REF, INT, INTS)                                                      \
     REF(lhs)                                                                                       \
     REF(rhs)                                                                                       \
@@ -154,7 +160,8 @@
     INTS(lhs_batch_stride, 4)                                                                      \
     INTS(rhs_batch_stride, 4)                                                                      \
     INT(rows)                                                                                      \
-    INT(depth) INT(columns) INT(lhs_row_stride) INT(lhs_depth_stride) INT(rhs_depth_stride)        \
+    INT(depth)                                                                                     \
+    INT(columns) INT(lhs_row_stride) INT(lhs_depth_stride) INT(rhs_depth_stride)                   \
         INT(rhs_column_stride) INT(lhs_bytes) INT(rhs_bytes) INT(output_bytes) INT(lhs_zero_point) \
             INT(rhs_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)   \
                 INT(clamp_max)

@@ -15,8 +15,9 @@
     INT(batches)                                                                                   \
     INT(in_h)                                                                                      \
     INT(in_w)                                                                                      \
-    INT(channels) INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w)    \
-        INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w) INT(clamp_min) INT(clamp_max)
+    INT(channels)                                                                                  \
+    INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top)     \
+        INT(pad_left) INT(dilation_h) INT(dilation_w) INT(clamp_min) INT(clamp_max)
 #define CTN_AVG_POOL2D_S8_FIELDS(REF, INT, INTS)                                                   \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
@@ -25,10 +26,11 @@
     INT(batches)                                                                                   \
     INT(in_h)                                                                                      \
     INT(in_w)                                                                                      \
-    INT(channels) INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w)    \
-        INT(pad_top) INT(pad_left) INT(pad_bottom) INT(pad_right) INT(include_padding)             \
-            INT(divisor) INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)   \
-                INT(clamp_min) INT(clamp_max)
+    INT(channels)                                                                                  \
+    INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top)     \
+        INT(pad_left) INT(pad_bottom) INT(pad_right) INT(include_padding) INT(divisor)             \
+            INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) \
+                INT(clamp_max)
 
 /* max: 16 bits in and out. avg: 8 or 16 bits in and out, the mean
  * of q - input_zero_point in steps of 2^-16 times multiplier and shift. */
@@ -39,8 +41,9 @@
     INT(in_h)                                                                                      \
     INT(in_w)                                                                                      \
     INT(channels)                                                                                  \
-    INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top)     \
-        INT(pad_left) INT(dilation_h) INT(dilation_w) INT(clamp_min) INT(clamp_max)
+    INT(out_h)                                                                                     \
+    INT(out_w) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left)  \
+        INT(dilation_h) INT(dilation_w) INT(clamp_min) INT(clamp_max)
 #define CTN_AVG_POOL2D_S16_FIELDS(REF, INT, INTS)                                                  \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
@@ -48,10 +51,11 @@
     INT(in_h)                                                                                      \
     INT(in_w)                                                                                      \
     INT(channels)                                                                                  \
-    INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top)     \
-        INT(pad_left) INT(pad_bottom) INT(pad_right) INT(include_padding) INT(divisor)             \
-            INT(input_bytes) INT(output_bytes) INT(input_zero_point) INT(output_zero_point)        \
-                INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
+    INT(out_h)                                                                                     \
+    INT(out_w) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left)  \
+        INT(pad_bottom) INT(pad_right) INT(include_padding) INT(divisor) INT(input_bytes)          \
+            INT(output_bytes) INT(input_zero_point) INT(output_zero_point) INT(multiplier)         \
+                INT(shift) INT(clamp_min) INT(clamp_max)
 
 /* Sum over reduced dims of (q - input_zero_point), requantized (a mean has 1/count in its
  * multiplier). Output contiguous over dim[0..5]; in_stride its strides in the input. */
@@ -63,8 +67,8 @@
     INTS(in_stride, 6)                                                                             \
     INTS(reduced, 6)                                                                               \
     INTS(reduced_stride, 6)                                                                        \
-    INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)         \
-        INT(clamp_max)
+    INT(input_zero_point)                                                                          \
+    INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 /* mode 0: maximum, 1: minimum. */
 #define CTN_REDUCE_MAX_S8_FIELDS(REF, INT, INTS)                                                   \
     REF(input)                                                                                     \
@@ -94,8 +98,9 @@
     INT(rows)                                                                                      \
     INT(row_size)                                                                                  \
     INT(mask_rows)                                                                                 \
-    INT(mask_hides) INT(multiplier) INT(shift) INT(diff_min) INT(output_zero_point)                \
-        INT(output_multiplier) INT(output_shift)
+    INT(mask_hides)                                                                                \
+    INT(multiplier) INT(shift) INT(diff_min) INT(output_zero_point) INT(output_multiplier)         \
+        INT(output_shift)
 
 /* masked_softmax_s8 from and to 8 or 16 bits. */
 #define CTN_SOFTMAX_S16_FIELDS(REF, INT, INTS)                                                     \
@@ -111,8 +116,9 @@
     INT(row_size)                                                                                  \
     INT(multiplier)                                                                                \
     INT(shift)                                                                                     \
-    INT(diff_min) INT(output_zero_point) INT(ratio_multiplier) INT(ratio_shift)                    \
-        INT(log_multiplier) INT(log_shift)
+    INT(diff_min)                                                                                  \
+    INT(output_zero_point) INT(ratio_multiplier) INT(ratio_shift) INT(log_multiplier)              \
+        INT(log_shift)
 
 /* (x - mean) / sqrt(variance + epsilon) * gamma + beta, statistics over the reduced dims for each
  * step of dim[0..3]; input and output have the same strides. gamma int16 and beta int32 in gamma's
@@ -126,7 +132,8 @@
     REF(beta)                                                                                      \
     REF(table)                                                                                     \
     INTS(dim, 4)                                                                                   \
-    INTS(stride, 4) INTS(parameter_stride, 4) INTS(reduced, 4) INTS(reduced_stride, 4)             \
+    INTS(stride, 4)                                                                                \
+    INTS(parameter_stride, 4) INTS(reduced, 4) INTS(reduced_stride, 4)                             \
         INTS(reduced_parameter_stride, 4) INT(count) INT(centered) INT(epsilon_low)                \
             INT(epsilon_high) INT(input_zero_point) INT(output_zero_point) INT(multiplier)         \
                 INT(shift) INT(clamp_min) INT(clamp_max)
@@ -145,8 +152,8 @@
     INTS(in_stride, 6)                                                                             \
     INTS(out_stride, 6)                                                                            \
     INT(count)                                                                                     \
-    INT(in_step) INT(out_step) INT(input_zero_point) INT(output_zero_point) INT(multiplier)        \
-        INT(shift)
+    INT(in_step)                                                                                   \
+    INT(out_step) INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)
 
 /* Pools whose window i of n covers floor(i * in / n) .. ceil((i + 1) * in / n) - 1.
  * mode 0: mean, as avg_pool2d_s8; 1: maximum. Requantized unless multiplier is 0. */
@@ -157,8 +164,9 @@
     INT(batches)                                                                                   \
     INT(in_h)                                                                                      \
     INT(in_w)                                                                                      \
-    INT(channels) INT(out_h) INT(out_w) INT(mode) INT(input_zero_point) INT(output_zero_point)     \
-        INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
+    INT(channels)                                                                                  \
+    INT(out_h) INT(out_w) INT(mode) INT(input_zero_point) INT(output_zero_point) INT(multiplier)   \
+        INT(shift) INT(clamp_min) INT(clamp_max)
 
 /* int64 place in the plane, y * in_w + x, of the first maximum of max_pool2d_s8's windows. */
 #define CTN_MAX_POOL2D_INDICES_S8_FIELDS(REF, INT, INTS)                                           \
@@ -168,8 +176,9 @@
     INT(in_h)                                                                                      \
     INT(in_w)                                                                                      \
     INT(channels)                                                                                  \
-    INT(out_h) INT(out_w) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top)     \
-        INT(pad_left) INT(dilation_h) INT(dilation_w)
+    INT(out_h)                                                                                     \
+    INT(out_w) INT(kernel_h) INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left)  \
+        INT(dilation_h) INT(dilation_w)
 
 /* int64 place in the plane of the first maximum of adaptive_pool2d_s8's windows. */
 #define CTN_ADAPTIVE_MAX_INDICES_S8_FIELDS(REF, INT, INTS)                                         \
@@ -195,9 +204,10 @@
     REF(x_weights)                                                                                 \
     REF(h_weights)                                                                                 \
     REF(bias)                                                                                      \
-    REF(x_multiplier) REF(x_shift) REF(h_multiplier) REF(h_shift) REF(tangent) INT(steps)          \
-        INT(batches) INT(in_size) INT(size) INT(reverse) INT(input_zero_point)                     \
-            INT(output_zero_point) INT(multiplier) INT(shift)
+    REF(x_multiplier)                                                                              \
+    REF(x_shift) REF(h_multiplier) REF(h_shift) REF(tangent) INT(steps) INT(batches) INT(in_size)  \
+        INT(size) INT(reverse) INT(input_zero_point) INT(output_zero_point) INT(multiplier)        \
+            INT(shift)
 /* h0 [batches][size]: the int8 state before, absent for zeros; h0_multiplier and h0_shift are the
  * ratio of its scale to the output's. */
 #define CTN_HIDDEN_FIELDS(REF, INT, INTS)                                                          \
@@ -224,8 +234,9 @@
     INTS(reduced, 6)                                                                               \
     INTS(reduced_stride, 6)                                                                        \
     INT(input_bytes)                                                                               \
-    INT(output_bytes) INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)      \
-        INT(clamp_min) INT(clamp_max)
+    INT(output_bytes)                                                                              \
+    INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)         \
+        INT(clamp_max)
 
 /* Channels last. rows[out_h] and columns[out_w] say between which two inputs an output lies:
  * low << 13 | weight of low + 1 (or of the last), 0..4096. */

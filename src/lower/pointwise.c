@@ -382,14 +382,11 @@ static void multiplier_once(double real, int32_t *multiplier, int32_t *shift) {
     }
 }
 
-void lower_mul(C *c, Graph *g, Node *n) {
-    Form form;
-    Value *lhs, *rhs;
-    if (!operands(c, g, n, &form, &lhs, &rhs))
-        return;
-    const Value *out = stored(n);
-    Call *call = call_new(c, g, n, form == FORM_S16 ? CTN_KERNEL_mul_s16 : CTN_KERNEL_mul_s8);
-    CtnMulS8Args *a = call->args; /* both widths share the argument list */
+/* All of a call of a product or a quotient but its factors; all four kernels share the argument
+ * list. */
+static void *mul_call(C *c, Graph *g, Node *n, CtnKernelId kernel, Value *lhs, Value *rhs) {
+    Call *call = call_new(c, g, n, kernel);
+    CtnMulS8Args *a = call->args;
     call_in(call, &a->a, lhs);
     call_in(call, &a->b, rhs);
     call_out(call, &a->output, node_result(n));
@@ -398,13 +395,24 @@ void lower_mul(C *c, Graph *g, Node *n) {
     loop(n, rhs, a->dim, a->b_stride);
     a->a_zero_point = zero_point_of(lhs);
     a->b_zero_point = zero_point_of(rhs);
-    a->output_zero_point = zero_point_of(out);
+    a->output_zero_point = zero_point_of(stored(n));
+    store_clamp(n, &a->clamp_min, &a->clamp_max);
+    return a;
+}
+
+void lower_mul(C *c, Graph *g, Node *n) {
+    Form form;
+    Value *lhs, *rhs;
+    if (!operands(c, g, n, &form, &lhs, &rhs))
+        return;
+    const Value *out = stored(n);
+    CtnMulS8Args *a =
+        mul_call(c, g, n, form == FORM_S16 ? CTN_KERNEL_mul_s16 : CTN_KERNEL_mul_s8, lhs, rhs);
     double factor = scale_of(lhs) * scale_of(rhs) / scale_of(out);
     if (both_spread(n, lhs, rhs)) /* no CMSIS-NN kernel does this: there is none to agree with */
         multiplier_once(factor, &a->multiplier, &a->shift);
     else
         multiplier_from(factor, &a->multiplier, &a->shift);
-    store_clamp(n, &a->clamp_min, &a->clamp_max);
     /* Corrected factors are within 255, their product below 2^16: 15 bits of left shift keep it in
      * int32 and carry any product but 0 beyond the result's range. int16: 2^30, 1 bit. */
     if (a->shift > 1 && form == FORM_S16)
@@ -418,19 +426,9 @@ void lower_div(C *c, Graph *g, Node *n) {
     if (!operands(c, g, n, &form, &lhs, &rhs))
         return;
     const Value *out = stored(n);
-    Call *call = call_new(c, g, n, form == FORM_S16 ? CTN_KERNEL_div_s16 : CTN_KERNEL_div_s8);
-    CtnDivS8Args *a = call->args; /* both widths share the argument list */
-    call_in(call, &a->a, lhs);
-    call_in(call, &a->b, rhs);
-    call_out(call, &a->output, node_result(n));
-    store_table(c, call, &a->table, n);
-    loop(n, lhs, a->dim, a->a_stride);
-    loop(n, rhs, a->dim, a->b_stride);
-    a->a_zero_point = zero_point_of(lhs);
-    a->b_zero_point = zero_point_of(rhs);
-    a->output_zero_point = zero_point_of(out);
+    CtnDivS8Args *a =
+        mul_call(c, g, n, form == FORM_S16 ? CTN_KERNEL_div_s16 : CTN_KERNEL_div_s8, lhs, rhs);
     multiplier_from(scale_of(lhs) / (scale_of(rhs) * scale_of(out)), &a->multiplier, &a->shift);
-    store_clamp(n, &a->clamp_min, &a->clamp_max);
     /* What the kernel divides by, (b - zb) * 2^(31 - shift), must stay below 2^62; a quotient of
      * 2^shift and more is beyond any grid, so nothing is lost by a smaller shift. */
     if (a->shift > 31)

@@ -63,7 +63,7 @@ static int run(C *c, const Test *t, const Words *w) {
 }
 
 static int build_and_run(C *c, const Test *t) {
-    Words w = board_compiler(c, t->cpu, "tests/kernel/chip_main.c", "test.elf");
+    Words w = board_compiler(c, t->cpu, "test.elf");
     words_split(&w, "-Wall -Wextra -Wconversion -Werror");
     int code = run(c, t, &w);
     if (code != 0)
