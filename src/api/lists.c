@@ -72,9 +72,11 @@ static void ops_body(C *c, Session *s) {
         else
             fprintf(s->results, "%-10s %-10s %s\n", integer_form(op), float_form(op), op->schema);
     }
-    print_list(s, list);
-    if (count == 0)
+    if (count == 0) {
+        json_decref(list);
         unknown_op(c, s);
+    }
+    print_list(s, list);
 }
 
 int corten_ops(const CortenOptions *o) {

@@ -248,7 +248,8 @@ static void json_of_a_failure_says_what_failed(void **state) {
         json_t *json = json_loads(said.results, 0, &error);
         if (!json)
             fail_msg("%s: %s", lines[i][1], error.text);
-        if (json_is_integer(json_object_get(json, "exit_code")))
+        if (said.code != 0 &&
+            !json_object_get(json, "nodes")) /* which inspect lists all the same */
             assert_int_equal(json_integer_value(json_object_get(json, "exit_code")), said.code);
         const json_t *first = json_array_get(json_object_get(json, "errors"), 0);
         if (first)
