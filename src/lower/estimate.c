@@ -48,34 +48,64 @@ static const StripItem *item_of(const Strip *s, const Call *call, int *at) {
     return NULL;
 }
 
-/* The call as each step runs it, with what setting its arguments takes. */
+/* A move that makes room in a ring, with what building its arguments takes. */
+static double estimate_move(const CostRow *row, int32_t bytes) {
+    enum { ARGUMENTS = 12 };
+    CtnMoveArgs args = {.count = bytes};
+    Call move = {.kernel = CTN_KERNEL_move, .args = &args, .args_bytes = sizeof args};
+    return row && bytes > 0 ? estimate(&move, row) + ARGUMENTS : 0;
+}
+
+/* Do two steps run the call on as many rows with the same padding? Where these lie does not matter.
+ */
+static bool runs_alike(const StripItem *item, const int32_t *a, const int32_t *b) {
+    for (int f = 0; f <= item->patch_count; f++)
+        if (a[f] != b[f] && !strip_field_refers(item, f))
+            return false;
+    return true;
+}
+
+/* The call as each step runs it, with what copying its arguments once and setting them takes, and
+ * the moves that make room for its rows. */
 static double estimate_strip(const Strip *s, const Call *call, const CostRow *row) {
+    enum { COPY = 25, COPY_WORD = 2, STEP = 4, PATCH = 3 };
+    const CostRow *move = cost_row(row->cpu, "ctn_move");
     int at;
     const StripItem *item = item_of(s, call, &at);
+    const StripItem *before = item > s->item && !item[-1].call ? item - 1 : NULL;
     int32_t args[128];
     Call part = *call;
     part.args = args;
-    double sum = 0;
+    memcpy(args, call->args, (size_t)call->args_bytes);
+    const int32_t *last = NULL; /* the step that was estimated last */
+    double sum = COPY + COPY_WORD * call->args_bytes / 4, step = 0;
     for (int t = 0; t < s->step_count; t++) {
         const int32_t *v = s->value + (int64_t)t * s->width + at;
+        sum += before ? estimate_move(move, v[-1 - before->patch_count]) : 0;
         if (v[0] <= 0)
             continue;
-        memcpy(args, call->args, (size_t)call->args_bytes);
-        for (int i = 0; i < item->patch_count; i++)
-            args[item->patch[i] / 4] = v[1 + i];
-        sum += estimate(&part, row) + 4 + 3 * item->patch_count;
+        if (!last || !runs_alike(item, last, v)) {
+            for (int i = 0; i < item->patch_count; i++)
+                args[item->patch[i] / 4] = v[1 + i];
+            step = estimate(&part, row) + STEP + PATCH * item->patch_count;
+        }
+        last = v;
+        sum += step;
     }
     return sum;
+}
+
+double call_instructions_whole(const Call *call, const Options *o) {
+    const CostRow *row = cost_row(o->cpu->counted, call->variant->symbol);
+    return row ? estimate(call, row) : NAN;
 }
 
 double call_instructions(const Graph *g, const Call *call, const Options *o) {
     const CostRow *row = cost_row(o->cpu->counted, call->variant->symbol);
     const Strip *s = strip_of(g, call);
-    if (!row)
-        return NAN;
-    double whole = estimate(call, row);
+    double whole = call_instructions_whole(call, o);
     /* a strip computes what the whole call does, in more steps: it takes no fewer */
-    return s ? fmax(estimate_strip(s, call, row), whole) : whole;
+    return s && row ? fmax(estimate_strip(s, call, row), whole) : whole;
 }
 
 const char *instructions_origin(void) {

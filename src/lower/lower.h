@@ -191,6 +191,7 @@ const char *code_origin(void);
 /* Instructions of a call in one run of the model, estimated from its sizes by its kernel's row in
  * the table of measured ones; NAN if there is none. For a call of a strip: of all of its parts. */
 double call_instructions(const Graph *g, const Call *call, const Options *o);
+double call_instructions_whole(const Call *call, const Options *o); /* run at once */
 const char *instructions_origin(void); /* on what, when and with which compiler they were counted */
 
 #endif

@@ -101,8 +101,22 @@ int regions_needed(const Options *o);
 void regions_begin(C *c, Graph *g, const Options *o);
 /* Offsets and sizes of states, and of inputs and outputs outside of the arena. */
 void regions_lay_boundary(Graph *g);
+/* What a memory can hold. */
+bool memory_takes_arena(const Memory *m);
+bool memory_takes_constants(const Memory *m);
+/* The region of a kind in a memory; -1 if it takes none of that kind. */
+int region_in(const Graph *g, int memory, RegionKind kind);
+/* Is it a constant that some call reads? */
+bool buffer_is_stored(const Buffer *b);
+/* The first of the constants that are equal to it to the byte, which all lie where that does; NULL:
+ * it is the first. */
+Buffer *same_constant(const Graph *g, const Buffer *b);
+/* Offsets of constants, whose regions are known; `same`, by buffer: same_constant. */
+void regions_lay_constants(Graph *g, Buffer *const *same);
 /* Region and offset of every buffer. */
 void regions_place(Plan *p);
+/* What the arenas of all memories take under the plan, whose slots have their offsets. */
+int64_t regions_arena_bytes(Plan *p);
 typedef struct {
     int64_t arena, state, constants;
     int64_t images; /* of constants that start-up code copies from here to other memories */
@@ -183,10 +197,19 @@ void strip_make_items(Strip *chain);
 /* Chooses strips and places the arena: the least memory, or by --ram the fewest instructions in
  * what is allowed. Changes the sizes of the buffers that become rings. */
 void strips_choose(Plan *p);
-/* The cheapest strips under which the arena takes `enough` bytes at most; false: none found, and
- * none taken. */
-bool strips_choose_cheapest(Plan *p, int64_t enough);
-enum { MOST_STRIPS = 256, STRIP_HEIGHTS = 7 };
+/* Turns strips whose outputs take over their inputs' memory one after the other: down and up in
+ * turn they need one distance together. */
+void strips_alternate(Plan *p);
+/* What the calls cost in strips and as a whole, where at most `enough` bytes may live at once and
+ * no fewer than `close` need to. */
+typedef struct Cheapest Cheapest;
+Cheapest *cheapest_new(Plan *p, int64_t enough, int64_t close);
+/* The cheapest strips, then turned or not, under which the arena takes `enough` at most; false:
+ * none found, and none taken. */
+bool cheapest_take_fitting(Cheapest *s, bool turned);
+/* Those under which the least lives of all that cost the budget of instructions at most. */
+bool cheapest_take_within(Cheapest *s, double budget, bool turned);
+enum { MOST_STRIPS = 256, STRIP_HEIGHTS = 12 };
 extern const int strip_heights[STRIP_HEIGHTS]; /* of a step, in rows of the last output: falling */
 /* Is the chain tall enough for steps of so many rows? */
 bool strip_worth_cutting(const Plan *p, const Strip *chain, int height);

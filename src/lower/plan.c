@@ -69,7 +69,7 @@ static void find_lifetimes(Plan *p) {
 const KernelField *kernel_field(int kernel, const char *name) {
     const Kernel *k = kernel_at(kernel);
     for (int i = 0; i < k->field_count; i++)
-        if (strcmp(k->field[i].name, name) == 0)
+        if (k->field[i].name[0] == name[0] && strcmp(k->field[i].name, name) == 0)
             return &k->field[i];
     return NULL;
 }

@@ -1,11 +1,12 @@
-/* The cheapest strips that fit (--ram). While a call or a strip runs, what lives depends on it
- * alone: so each chain and height has a peak and a cost by itself, and of all ways to cut the calls
- * into single calls and strips whose peaks keep a limit the cheapest is found from the front on.
- * What that limit is to be, where offsets take more than what lives, is found by trying.
+/* The cheapest strips that fit in so much memory, or the smallest that cost so little. While a call
+ * or a strip runs, what lives depends on it alone: so each chain and height has a peak and a cost
+ * by itself, and of all ways to cut the calls into single calls and strips whose peaks keep a limit
+ * the cheapest is found from the front on. What that limit is to be, where offsets take more than
+ * what lives, is found by trying.
  *
  * A limit's cheapest plan does not depend on what memory there is, and lower limits cost as much or
- * more: with more memory a plan is never more expensive. All strips go downward: turning one
- * changes its cost. */
+ * more: with more memory a plan is never more expensive. Strips are chosen as if all went downward;
+ * then they may be turned, which closes gaps between them and hardly changes what they cost. */
 #include "lower/memory.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ typedef struct { /* a chain that could be a strip */
     double cost;
 } Option;
 
-typedef struct {
+struct Cheapest {
     Plan *p;
     int64_t enough, close; /* limits from the one down to the other are tried */
     int count;
@@ -30,7 +31,7 @@ typedef struct {
     int *via;          /* the option that ends before it, -1: a single call */
     int room;
     int32_t *value; /* numbers of a strip's steps */
-} Cheapest;
+};
 
 /* ---- what there is to choose from ---------------------------------------------------------- */
 
@@ -84,11 +85,10 @@ static void find_options(Cheapest *s) {
     s->options_from[s->count] = s->option_count;
 }
 
-static Cheapest *cheapest_new(Plan *p, int64_t enough) {
+Cheapest *cheapest_new(Plan *p, int64_t enough, int64_t close) {
     C *c = p->c;
     Cheapest *s = NEW(c, Cheapest);
-    /* Offsets hardly take twice what lives. */
-    *s = (Cheapest){.p = p, .enough = enough, .close = enough / 2};
+    *s = (Cheapest){.p = p, .enough = enough, .close = close};
     s->count = p->g->call_count;
     s->peak = NEW_ARRAY(c, int64_t, s->count + 1);
     s->cost = NEW_ARRAY(c, double, s->count + 1);
@@ -129,7 +129,7 @@ static bool solve(Cheapest *s, int64_t limit) {
 }
 
 /* Takes what solve found, and places it; returns its largest peak. */
-static int64_t take(Cheapest *s) {
+static int64_t take(Cheapest *s, bool turned) {
     Graph *g = s->p->g;
     int64_t most = 0;
     strips_drop(s->p);
@@ -146,17 +146,33 @@ static int64_t take(Cheapest *s) {
         i = first;
     }
     strips_set(s->p, g->strip, g->strip_count, true);
+    if (turned)
+        strips_alternate(s->p);
     arena_place(s->p);
     return most;
 }
 
-bool strips_choose_cheapest(Plan *p, int64_t enough) {
-    Cheapest *s = cheapest_new(p, enough);
-    for (int64_t limit = enough; limit >= s->close && solve(s, limit);) {
-        limit = take(s) - 1;
-        if (align_up(p->bytes, REGION_ALIGN) <= enough)
+bool cheapest_take_fitting(Cheapest *s, bool turned) {
+    for (int64_t limit = s->enough; limit >= s->close && solve(s, limit);) {
+        limit = take(s, turned) - 1;
+        if (regions_arena_bytes(s->p) <= s->enough)
             return true;
     }
-    strips_drop(p);
+    strips_drop(s->p);
     return false;
+}
+
+bool cheapest_take_within(Cheapest *s, double budget, bool turned) {
+    int64_t low = s->close, high = s->enough; /* a limit that may do, and one that surely will */
+    while (low < high) {
+        int64_t limit = low + (high - low) / 2;
+        if (solve(s, limit) && s->least[s->count] <= budget)
+            high = limit;
+        else
+            low = limit + 1;
+    }
+    if (!solve(s, high) || s->least[s->count] > budget)
+        return false;
+    take(s, turned);
+    return true;
 }

@@ -6,6 +6,12 @@
 
 enum { FEW_STRIPS = 32 }; /* for the smallest plan */
 
+/* By how much strips may raise the estimate of instructions where nothing was said of memory. They
+ * are to cost a twentieth at most: less what estimates are out by, which is more where depthwise
+ * kernels expand the lines of a few rows again and again. */
+#define MOST_EXTRA 0.04
+#define MOST_EXTRA_SCALAR 0.035
+
 static int least(int a, int b) {
     return a < b ? a : b;
 }
@@ -64,7 +70,7 @@ Call *call_at(const Graph *g, int index) {
     return call;
 }
 
-const int strip_heights[STRIP_HEIGHTS] = {256, 64, 16, 8, 4, 2, 1};
+const int strip_heights[STRIP_HEIGHTS] = {256, 128, 64, 32, 16, 12, 8, 6, 4, 3, 2, 1};
 
 bool strip_worth_cutting(const Plan *p, const Strip *chain, int height) {
     Strip strip = *chain;
@@ -155,9 +161,7 @@ static void try_upward(Plan *p, Strip *s) {
     }
 }
 
-/* Strips whose outputs take over their inputs' memory one after the other go down and up in turn:
- * all of them together then need one distance. */
-static void choose_directions(Plan *p) {
+void strips_alternate(Plan *p) {
     Graph *g = p->g;
     plan_slots(p);
     arena_bound(p);
@@ -190,7 +194,7 @@ static void settle_strips(Plan *p) {
     p->least = p->bound;
     for (int i = p->g->strip_count - 1; i >= 0; i--)
         relax(p, i);
-    choose_directions(p);
+    strips_alternate(p);
     plan_slots(p);
     arena_place(p);
 }
@@ -236,7 +240,8 @@ static void choose_smallest(Plan *p, int lowest_step) {
 }
 
 PlanFigures plan_figures(Plan *p) {
-    PlanFigures f = {align_up(p->bytes, REGION_ALIGN), 0};
+    PlanFigures f = {plan_enough(p) > 0 ? regions_arena_bytes(p) : align_up(p->bytes, REGION_ALIGN),
+                     0};
     for (int i = 0; i < p->g->strip_count; i++) {
         Strip *s = &p->g->strip[i];
         strip_make_items(s);
@@ -262,16 +267,56 @@ static void choose_better(Plan *p, Chosen *best, int64_t enough) {
         *best = now;
 }
 
-/* The cheapest, beside the smallest, which turn strips where that saves memory. A row at a time
- * costs kernels that work on pairs of pixels or keep lines a fifth and more: only where memory was
- * asked for. */
+/* The cheapest, beside the smallest. A row at a time costs kernels that work on pairs of pixels or
+ * keep lines a fifth and more: only where memory was asked for. */
 static void choose_for_limit(Plan *p, int64_t enough) {
     choose_smallest(p, 2);
     Chosen best = set_aside(p);
     choose_smallest(p, 1);
     choose_better(p, &best, enough);
-    if (strips_choose_cheapest(p, enough))
-        choose_better(p, &best, enough);
+    Cheapest *cheapest =
+        cheapest_new(p, enough, enough / 2); /* offsets hardly take twice what lives */
+    for (int turned = 0; turned < 2; turned++)
+        if (cheapest_take_fitting(cheapest, turned))
+            choose_better(p, &best, enough);
+    take_again(p, &best);
+}
+
+static double most_extra(const Plan *p) {
+    bool scalar = isa_rank(p->options->isa) < isa_rank("dsp");
+    return 1 + (scalar ? MOST_EXTRA_SCALAR : MOST_EXTRA);
+}
+
+/* Takes the smaller one, if it keeps the budget. */
+static void choose_within(Plan *p, Chosen *best, double budget) {
+    Chosen now = set_aside(p);
+    if (now.figures.instructions <= budget && now.bytes < best->bytes)
+        *best = now;
+}
+
+/* The smallest plan, if it keeps the budget of instructions; else the smallest found that does:
+ * with taller steps, or of the strips that are cheapest for how much lives. */
+static void choose_in_budget(Plan *p) {
+    strips_set(p, p->g->strip, 0, true);
+    arena_place(p);
+    Chosen best = set_aside(p);
+    double budget = most_extra(p) * best.figures.instructions;
+    int64_t most = best.bytes;
+    choose_smallest(p, 2);
+    Chosen smallest = set_aside(p);
+    if (smallest.figures.instructions <= budget) {
+        take_again(p, &smallest);
+        return;
+    }
+    for (int height = 4; height <= strip_heights[0]; height *= 2) {
+        choose_smallest(p, height);
+        choose_within(p, &best, budget);
+    }
+    p->lowest_step = 2;
+    Cheapest *cheapest = cheapest_new(p, most - 1, smallest.bytes);
+    for (int turned = 0; turned < 2; turned++)
+        if (cheapest_take_within(cheapest, budget, turned))
+            choose_within(p, &best, budget);
     take_again(p, &best);
 }
 
@@ -282,7 +327,7 @@ void strips_choose(Plan *p) {
     if (enough > 0)
         choose_for_limit(p, enough);
     else
-        choose_smallest(p, 2);
+        choose_in_budget(p);
     for (int i = 0; i < p->g->strip_count; i++)
         strip_make_items(&p->g->strip[i]);
 }

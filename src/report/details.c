@@ -1,6 +1,6 @@
 /* What report.html shows beyond report.json: who reads whom, how values are spread and on which
- * grids, the activation tables beside their functions, and what runs in strips. Everything that
- * came from the archive is JSON text here; the page never takes it for markup. */
+ * grids, and the activation tables beside their functions. Everything that came from the archive is
+ * JSON text here; the page never takes it for markup. */
 #include "report/report.h"
 
 #include "fix.h"
@@ -261,26 +261,12 @@ static json_t *tables_json(C *c, const Graph *g) {
     return list;
 }
 
-/* ---- strips ------------------------------------------------------------------------------- */
-
-static json_t *strips_json(const Graph *g) {
-    json_t *list = json_array();
-    for (int i = 0; i < g->strip_count; i++) {
-        const Strip *s = &g->strip[i];
-        json_array_append_new(list,
-                              json_pack("{s:i, s:i, s:i, s:i}", "first", s->first->index, "calls",
-                                        s->call_count, "rows", s->rows, "steps", s->step_count));
-    }
-    return list;
-}
-
 const char *report_details(C *c, const Graph *g) {
     json_t *root = json_object();
     json_object_set_new(root, "sources", sources_json(g));
     json_object_set_new(root, "outputs", outputs_json(g));
     json_object_set_new(root, "values", values_json(g));
     json_object_set_new(root, "tables", tables_json(c, g));
-    json_object_set_new(root, "strips", strips_json(g));
     char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(7));
     json_decref(root);
     if (!text)

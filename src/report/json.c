@@ -262,6 +262,7 @@ const char *report_json(C *c, Graph *g, const Options *o, const double seconds[T
         json_array_append_new(calls, call_json(g, o, call));
     json_object_set_new(root, "nodes", nodes);
     json_object_set_new(root, "calls", calls);
+    json_object_set_new(root, "strips", report_strips(g, o));
     json_object_set_new(root, "npu", report_npu(c, g, o));
     json_object_set_new(root, "accuracy_budget", budget_json(g, o));
     add_totals(c, root, g, o);

@@ -39,6 +39,8 @@ struct json_t *report_db(double db);
 void report_print_memories(const struct json_t *root, FILE *f);
 struct json_t *report_npu(C *c, const Graph *g, const Options *o); /* "npu" (npu.c) */
 void report_print_npu(const struct json_t *root, FILE *f);
+struct json_t *report_strips(const Graph *g, const Options *o); /* "strips" (strips.c) */
+void report_print_strips(const struct json_t *root, FILE *f);
 void report_print_totals(const struct json_t *root, FILE *f);
 void report_print_timeline(const struct json_t *root, FILE *f);
 

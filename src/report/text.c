@@ -113,6 +113,7 @@ void report_text(C *c, const char *json, FILE *f) {
     print_boundary(json_object_get(root, "outputs"), "output", f);
     print_nodes(json_object_get(root, "nodes"), f);
     print_calls(json_object_get(root, "calls"), f);
+    report_print_strips(root, f);
     report_print_npu(root, f);
     report_print_timeline(root, f);
     report_print_memories(root, f);

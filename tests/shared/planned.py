@@ -12,25 +12,33 @@ def planned(program, graph, cpu, out, *options):
     return json.loads((out / "report.json").read_text())
 
 
+def files(model):
+    """Archive, data to calibrate with and to test with: of a folder, or of an archive that has the data beside it."""
+    if model.suffix == ".pt2":
+        return model, model.parent / "calibration.npz", model.parent / "tests.npz"
+    return model / "float.pt2", model / "calib.npz", model / "test.npz"
+
+
 def has_strips(out):
     return any("static void strip" in f.read_text() for f in out.glob("*.c"))
 
 
-def check_all(program, folders, cpus, check):
-    """check(folder, graph, cpu, work) gives what is wrong and what there is to say; returns the exit code."""
+def check_all(program, models, cpus, check):
+    """check(model, graph, cpu, work) gives what is wrong and what there is to say; returns the exit code."""
     passed = failed = 0
-    for folder in folders:
+    for model in models:
+        archive, calibration, _ = files(model)
         with tempfile.TemporaryDirectory() as name:
             work = pathlib.Path(name)
-            output(program, "compile", folder / "float.pt2", "-c", folder / "calib.npz", "-t", cpus[-1], "--io", "int8",
+            output(program, "compile", archive, "-c", calibration, "-t", cpus[-1], "--io", "int8",
                    "-o", work / "first", "-q")
             graph = next((work / "first").glob("*.corten"))
             for cpu in cpus:
                 try:
-                    wrong, text = check(folder, graph, cpu, work)
+                    wrong, text = check(model, graph, cpu, work)
                 except RuntimeError as e:
                     wrong, text = [str(e)], ""
                 passed, failed = passed + (not wrong), failed + bool(wrong)
-                print(f"{'FAIL' if wrong else 'ok  '} {folder.name} on {cpu} {text} {'; '.join(wrong[:6])}", flush=True)
+                print(f"{'FAIL' if wrong else 'ok  '} {model.stem} on {cpu} {text} {'; '.join(wrong[:6])}", flush=True)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

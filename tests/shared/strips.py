@@ -3,8 +3,9 @@
 much memory that no call runs in strips; counted on QEMU, strips take at most a twentieth more
 instructions, and the results are the same bytes.
 
-usage: strips.py CORTEN FOLDER...
-A FOLDER has float.pt2, calib.npz and test.npz. Closes with 'N passed, N failed'.
+usage: strips.py CORTEN MODEL...
+A MODEL is a folder with float.pt2, calib.npz and test.npz, or an archive with calibration.npz and
+tests.npz beside it. Closes with 'N passed, N failed'.
 """
 import json
 import pathlib
@@ -12,7 +13,7 @@ import sys
 
 import numpy as np
 
-from planned import check_all, has_strips, planned
+from planned import check_all, files, has_strips, planned
 from sections import output
 
 CPUS = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"]
@@ -49,9 +50,9 @@ def check(program, graph, cpu, data, work):
 
 
 def main():
-    program, folders = sys.argv[1], [pathlib.Path(f) for f in sys.argv[2:]]
-    return check_all(program, folders, CPUS,
-                     lambda folder, graph, cpu, work: check(program, graph, cpu, folder / "test.npz", work))
+    program, models = sys.argv[1], [pathlib.Path(f) for f in sys.argv[2:]]
+    return check_all(program, models, CPUS,
+                     lambda model, graph, cpu, work: check(program, graph, cpu, files(model)[2], work))
 
 
 if __name__ == "__main__":

@@ -205,6 +205,25 @@ static void memory_that_is_too_small_is_refused_with_what_takes_the_most(void **
     assert_false(file_exists(flow_path("refused")));
 }
 
+/* Buffers in several memories take more in all than in one: --ram has as many of them leave the
+ * slow one as it permits. */
+static void ram_of_all_memories_together_needs_no_more_than_one_memory(void **state) {
+    (void)state;
+    const char *one = flow_path("one_memory");
+    assert_code(flow_run(corten_compile, digits_options("cortex-m4", one)), 0);
+    long long least = number(flow_report(one), "arena_bytes");
+    long long most = number(flow_report(placed("cortex-m4", chip)), "arena_bytes");
+    assert_true(least < most);
+    for (long long ram = least; ram <= most; ram += 16) {
+        CortenOptions o = digits_options("cortex-m4", flow_path("in_all"));
+        o.memory_text = chip;
+        o.ram = ram;
+        assert_code(flow_run(corten_compile, o), 0);
+        assert_in_range(number(flow_report(o.out), "arena_bytes"), 1, ram);
+        assert_in_range(number(memory_of(o.out, "dtcm"), "arena"), 16, ram); /* not left empty */
+    }
+}
+
 static void limit_of_one_memory_can_be_given_as_an_option(void **state) {
     (void)state;
     const char *small[] = {"dtcm=512", "sram=256"}, *unknown[] = {"dtmc=1K", "sram=much"};
@@ -345,6 +364,7 @@ int main(void) {
         cmocka_unit_test(sections_are_to_the_byte_what_the_report_says),
         cmocka_unit_test(state_lies_beside_an_arena_and_counts_there),
         cmocka_unit_test(memory_that_is_too_small_is_refused_with_what_takes_the_most),
+        cmocka_unit_test(ram_of_all_memories_together_needs_no_more_than_one_memory),
         cmocka_unit_test(limit_of_one_memory_can_be_given_as_an_option),
         cmocka_unit_test(faults_of_the_file_are_told_together),
         cmocka_unit_test(more_memories_than_references_reach_are_refused),

@@ -8,29 +8,49 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 static const char *const cpus[] = {"cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"};
 
-/* Where it was compiled to. `ram`: 0, or what permits as few strips as that much memory. */
-static const char *compiled_for(const char *optimize, const char *name, const char *cpu,
-                                int64_t ram) {
+#define MUCH 1000000
+
+static const char *out_of(const char *cpu, int64_t ram) {
+    return flow_path("%s_%lld", cpu, (long long)ram);
+}
+
+/* `ram`: 0, or as much memory as a plan may take. */
+static Said compile_for(const char *optimize, const char *name, const char *cpu, int64_t ram) {
     const char *data[] = {flow_text("flow/%s.npz", name)};
-    const char *out = flow_path("%s_%d", cpu, ram > 0);
     CortenOptions o = {.model = flow_text("flow/%s.pt2", name),
                        .calibrate = data,
                        .calibrate_count = 1,
                        .target = cpu,
-                       .out = out,
+                       .out = out_of(cpu, ram),
                        .ram = ram,
                        .optimize = optimize,
                        .io = "int8",
                        .io_layout = "nhwc",
                        .quiet = true};
-    assert_code(flow_run(corten_compile, o), 0);
-    return out;
+    return flow_run(corten_compile, o);
+}
+
+/* Where it was compiled to. */
+static const char *compiled_for(const char *optimize, const char *name, const char *cpu,
+                                int64_t ram) {
+    assert_code(compile_for(optimize, name, cpu, ram), 0);
+    return out_of(cpu, ram);
+}
+
+/* The least memory of any plan, which whoever asks for too little is told. */
+static int64_t least_of(const char *name, const char *cpu) {
+    Said said = compile_for("speed", name, cpu, 1);
+    assert_code(said, 1);
+    const char *needs = strstr(said.messages, "needs ");
+    assert_non_null(needs);
+    return strtoll(needs + strlen("needs "), NULL, 10);
 }
 
 static int64_t arena_of(const char *out) {
@@ -41,9 +61,11 @@ static const char *compiled(const char *name, const char *cpu, int64_t ram) {
     return compiled_for("speed", name, cpu, ram);
 }
 
-/* The source with strips; without them the results are the same and the arena is larger. */
+/* The source of the least memory, with strips; without them the results are the same and the arena
+ * is larger. */
 static const char *strips_of(const char *name, const char *cpu) {
-    const char *strips = compiled(name, cpu, 0), *whole = compiled(name, cpu, 1000000);
+    const char *strips = compiled(name, cpu, least_of(name, cpu));
+    const char *whole = compiled(name, cpu, MUCH);
     const char *file = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
     assert_silent_on(file_text(flow_text("%s/%s.c", whole, file)), "static void strip");
     if (arena_of(strips) >= arena_of(whole))
@@ -85,11 +107,11 @@ static void a_call_alone_writes_over_its_input(void **state) {
     (void)state;
     for (size_t k = 0; k < COUNT_OF(models); k++) {
         const char *data = flow_text("flow/%s.npz", models[k]);
-        const char *apart = compiled(models[k], "cortex-m55", 1000000);
+        const char *apart = compiled(models[k], "cortex-m55", MUCH);
         assert_int_equal(taken_over(apart), 0);
         ArrayList want = flow_outputs(apart, data, NULL);
         for (size_t i = 0; i < COUNT_OF(cpus); i++) {
-            const char *out = compiled(models[k], cpus[i], 0);
+            const char *out = compiled(models[k], cpus[i], least_of(models[k], cpus[i]));
             ArrayList got = flow_outputs(out, data, NULL);
             if (taken_over(out) == 0 || arena_of(out) >= arena_of(apart))
                 fail_msg("%s on %s: nothing is taken over", models[k], cpus[i]);
@@ -125,7 +147,7 @@ static void a_residual_add_writes_over_an_operand(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cpus); i++) {
         const char *over =
-            overwritten_by(compiled_for("size", "in_place/skip", cpus[i], 1000000), "relu_1");
+            overwritten_by(compiled_for("size", "in_place/skip", cpus[i], MUCH), "relu_1");
         if (strcmp(over, "relu") != 0 && strcmp(over, "conv2d_1") != 0)
             fail_msg("%s: the sum takes over \"%s\"", cpus[i], over);
     }
@@ -183,8 +205,8 @@ static void more_memory_never_makes_a_plan_slower(void **state) {
     (void)state;
     for (size_t k = 0; k < COUNT_OF(models) * COUNT_OF(cpus); k++) {
         const char *name = models[k % COUNT_OF(models)], *cpu = cpus[k / COUNT_OF(models)];
-        int64_t least = arena_of(compiled(name, cpu, 0));
-        int64_t most = arena_of(compiled(name, cpu, 1000000)), before = INT64_MAX;
+        int64_t least = least_of(name, cpu);
+        int64_t most = arena_of(compiled(name, cpu, MUCH)), before = INT64_MAX;
         assert_true(least < most);
         for (int64_t ram = least; ram <= most; ram += (most - least) / 16 + 1) {
             const char *out = compiled(name, cpu, ram);
@@ -195,8 +217,41 @@ static void more_memory_never_makes_a_plan_slower(void **state) {
                          (long long)before);
             before = now;
         }
-        assert_true(before >= instructions_of(compiled(name, cpu, 1000000)));
+        assert_true(before >= instructions_of(compiled(name, cpu, MUCH)));
     }
+}
+
+static double of_all(const json_t *list, const char *key) {
+    size_t i;
+    json_t *o;
+    double sum = 0;
+    json_array_foreach(list, i, o) sum += json_number_value(json_object_get(o, key));
+    return sum;
+}
+
+/* Where nothing was said of memory strips cost little; where it was, the report says how much. */
+static void strips_say_what_they_cost(void **state) {
+    (void)state;
+    for (size_t k = 0; k < 2 * COUNT_OF(cpus); k++) {
+        const char *cpu = cpus[k / 2];
+        bool free = k % 2 == 0;
+        json_t *report = flow_report(compiled("narrow", cpu, free ? 0 : least_of("narrow", cpu)));
+        const json_t *strips = json_object_get(report, "strips");
+        double calls = of_all(json_object_get(report, "calls"), "instructions_estimate");
+        double cost = of_all(strips, "instructions_estimate");
+        double whole = of_all(strips, "instructions_whole_estimate");
+        assert_true(free || json_array_size(strips) > 0);
+        assert_true(cost >= whole && calls - cost >= 0);
+        assert_true(!free || calls <= 1.05 * (calls - cost + whole));
+        assert_true(of_all(strips, "rows_recomputed") == 0); /* rings keep them */
+        assert_true(of_all(strips, "ring_bytes") <= of_all(strips, "value_bytes"));
+    }
+    int64_t least = least_of("narrow", "cortex-m3");
+    const json_t *strips =
+        json_object_get(flow_report(compiled("narrow", "cortex-m3", least)), "strips");
+    assert_true(of_all(strips, "bytes_moved") > 0);
+    CortenOptions o = {.model = out_of("cortex-m3", least)};
+    assert_says(flow_run(corten_report, o).results, "more instructions");
 }
 
 static void memory_that_no_plan_needs_is_refused(void **state) {
@@ -228,6 +283,7 @@ int main(void) {
         cmocka_unit_test(parts_of_a_cat_are_written_where_they_belong),
         cmocka_unit_test(branches_run_one_after_the_other),
         cmocka_unit_test(more_memory_never_makes_a_plan_slower),
+        cmocka_unit_test(strips_say_what_they_cost),
         cmocka_unit_test(memory_that_no_plan_needs_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,7 +120,25 @@ function memorySection() {
     'Marked: the peak, ' + bytesText(peak.bytes) + (peak.call ? ' at ' + peak.call : '') + '.',
     el('div', {class: 'card'}, chart(timeline), legend),
     report.memories.length > 2 ? el('div', {style: 'margin-top: 12px'}, memoryTable()) : null,
+    report.strips.length ? el('div', {style: 'margin-top: 12px'}, stripTable()) : null,
     el('div', {style: 'margin-top: 12px'}, bufferTable()));
+}
+
+/* What runs a few rows at a time, what that saves and what it costs. */
+function stripTable() {
+  const count = v => v.toLocaleString('en');
+  const more = s => s.instructions_estimate - s.instructions_whole_estimate;
+  return sortable(report.strips, [
+    {title: 'in strips', of: s => s.calls.join(', ')},
+    {title: 'rows', of: s => s.rows, num: true},
+    {title: 'steps', of: s => s.steps, num: true},
+    {title: 'bytes in rings', of: s => s.ring_bytes, num: true, text: count},
+    {title: 'instead of', of: s => s.value_bytes, num: true, text: count},
+    {title: 'rows recomputed', of: s => s.rows_recomputed, num: true, text: count},
+    {title: 'bytes moved', of: s => s.bytes_moved, num: true, text: count},
+    {title: 'more instructions', of: more, num: true, text: (v, s) => s.instructions_whole_estimate
+      ? count(v) + ' (' + (100 * v / s.instructions_whole_estimate).toFixed(1) + ' %)' : '?'},
+  ], 'strips');
 }
 
 /* What --memory describes, and what was placed there. */

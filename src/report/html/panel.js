@@ -48,8 +48,8 @@ function callFacts(call) {
 }
 
 function stripOf(call) {
-  const s = details.strips.find(s => call.index >= s.first && call.index < s.first + s.calls);
-  return s ? 'in a strip of ' + s.calls + ' calls, ' + s.rows + ' rows at a time' : null;
+  const s = report.strips.find(s => s.calls.includes(call.name));
+  return s ? 'in a strip of ' + s.calls.length + ' calls, ' + s.rows + ' rows at a time' : null;
 }
 
 function linkList(list) {
