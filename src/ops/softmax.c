@@ -197,22 +197,33 @@ static bool rows_contiguous(const Value *v, int dim) {
 
 typedef struct {
     Value *in, *out; /* what the kernel reads and writes */
+    Value *mask;     /* NULL: none */
     Rows rows;
 } RowCall;
 
-/* Operands with contiguous rows, alike in memory, in logical order if `logical`; copied if need
+/* The mask by rows, in logical order. */
+static Value *mask_begin(C *c, Graph *g, Node *n, Value *mask) {
+    if (!mask || value_order_is_identity(mask))
+        return mask;
+    Value *rows = with_rows(g, mask, mask->type.rank - 1);
+    copy_value(c, g, n, mask, rows);
+    return rows;
+}
+
+/* Operands with contiguous rows, alike in memory, in logical order beside a mask; copied if need
  * be. False if rows are too long. */
-static bool rows_begin(C *c, Graph *g, Node *n, bool logical, RowCall *r) {
+static bool rows_begin(C *c, Graph *g, Node *n, Value *mask, RowCall *r) {
     Value *x = node_in(n, "input"), *y = n->out[0];
     int dim = (int)node_int(n, "dim");
-    *r = (RowCall){x, y, rows_of(n)};
+    *r = (RowCall){x, y, NULL, rows_of(n)};
     if (r->rows.size >= ROW_LIMIT && !n->float_kept) {
         diag_error(c, DIAG_MODEL, &n->loc,
                    "softmax over %lld values has no integer form: rows must be below %d",
                    (long long)r->rows.size, ROW_LIMIT);
         return false;
     }
-    bool plain = !logical || value_order_is_identity(x);
+    r->mask = mask_begin(c, g, n, mask);
+    bool plain = !mask || value_order_is_identity(x);
     if (plain && rows_contiguous(x, dim) && stored_alike(x, y))
         return true;
     r->in = with_rows(g, x, dim);
@@ -238,12 +249,16 @@ static void softmax_plain(C *c, Graph *g, Node *n, const RowCall *r) {
     call_absent(call, &a->scratch);
 }
 
-static void softmax_masked(C *c, Graph *g, Node *n, const RowCall *r, Value *mask) {
+static int32_t mask_rows(const RowCall *r) {
+    return r->mask ? (int32_t)(type_count(&r->mask->type) / r->rows.size) : 1;
+}
+
+static void softmax_masked(C *c, Graph *g, Node *n, const RowCall *r) {
     Call *call = call_new(c, g, n, CTN_KERNEL_masked_softmax_s8);
     CtnMaskedSoftmaxS8Args *a = call->args;
     a->rows = (int32_t)(r->rows.outer * r->rows.inner);
     a->row_size = (int32_t)r->rows.size;
-    a->mask_rows = mask ? (int32_t)(type_count(&mask->type) / r->rows.size) : 1;
+    a->mask_rows = mask_rows(r);
     a->mask_hides = node_bool(n, "mask_hides");
     softmax_scaling(node_double(n, "beta") * value_scale(r->in), &a->multiplier, &a->shift,
                     &a->diff_min);
@@ -251,18 +266,18 @@ static void softmax_masked(C *c, Graph *g, Node *n, const RowCall *r, Value *mas
     multiplier_from(ldexp(1, -24) / value_scale(r->out), &a->output_multiplier, &a->output_shift);
     call_in(call, &a->input, r->in);
     call_out(call, &a->output, r->out);
-    if (mask)
-        call_in(call, &a->mask, mask);
+    if (r->mask)
+        call_in(call, &a->mask, r->mask);
     else
         call_absent(call, &a->mask);
 }
 
-static void softmax_wide(C *c, Graph *g, Node *n, const RowCall *r, Value *mask) {
+static void softmax_wide(C *c, Graph *g, Node *n, const RowCall *r) {
     Call *call = call_new(c, g, n, CTN_KERNEL_softmax_s16);
     CtnSoftmaxS16Args *a = call->args;
     a->rows = (int32_t)(r->rows.outer * r->rows.inner);
     a->row_size = (int32_t)r->rows.size;
-    a->mask_rows = mask ? (int32_t)(type_count(&mask->type) / r->rows.size) : 1;
+    a->mask_rows = mask_rows(r);
     a->mask_hides = node_bool(n, "mask_hides");
     a->input_bytes = dtype_size(value_storage(r->in));
     a->output_bytes = dtype_size(value_storage(r->out));
@@ -272,8 +287,8 @@ static void softmax_wide(C *c, Graph *g, Node *n, const RowCall *r, Value *mask)
     multiplier_from(ldexp(1, -24) / value_scale(r->out), &a->output_multiplier, &a->output_shift);
     call_in(call, &a->input, r->in);
     call_out(call, &a->output, r->out);
-    if (mask)
-        call_in(call, &a->mask, mask);
+    if (r->mask)
+        call_in(call, &a->mask, r->mask);
     else
         call_absent(call, &a->mask);
 }
@@ -281,20 +296,20 @@ static void softmax_wide(C *c, Graph *g, Node *n, const RowCall *r, Value *mask)
 static void softmax_lower(C *c, Graph *g, Node *n) {
     Value *mask = node_in(n, "mask"), *y = n->out[0];
     RowCall r;
-    if (!rows_begin(c, g, n, mask != NULL, &r))
+    if (!rows_begin(c, g, n, mask, &r))
         return;
     if (node_is_wide(n))
-        softmax_wide(c, g, n, &r, mask);
+        softmax_wide(c, g, n, &r);
     else if (!mask && value_scale(y) == 1.0 / 256 && value_zero_point(y) == -128)
         softmax_plain(c, g, n, &r);
     else
-        softmax_masked(c, g, n, &r, mask);
+        softmax_masked(c, g, n, &r);
     rows_end(c, g, n, &r);
 }
 
 static void log_softmax_lower(C *c, Graph *g, Node *n) {
     RowCall r;
-    if (!rows_begin(c, g, n, false, &r))
+    if (!rows_begin(c, g, n, NULL, &r))
         return;
     Call *call = call_new(c, g, n, CTN_KERNEL_log_softmax_s8);
     CtnLogSoftmaxS8Args *a = call->args;
@@ -312,20 +327,20 @@ static void log_softmax_lower(C *c, Graph *g, Node *n) {
 static void softmax_float(C *c, Graph *g, Node *n, double beta, Value *mask, bool hides,
                           bool logarithm) {
     RowCall r;
-    if (!rows_begin(c, g, n, mask != NULL, &r))
+    if (!rows_begin(c, g, n, mask, &r))
         return;
     Call *call = call_new(c, g, n, CTN_KERNEL_softmax_f32);
     CtnSoftmaxF32Args *a = call->args;
     a->rows = (int32_t)(r.rows.outer * r.rows.inner);
     a->row_size = (int32_t)r.rows.size;
-    a->mask_rows = mask ? (int32_t)(type_count(&mask->type) / r.rows.size) : 1;
+    a->mask_rows = mask_rows(&r);
     a->mask_hides = hides;
     a->beta = float_bits(beta);
     a->logarithm = logarithm;
     call_in(call, &a->input, r.in);
     call_out(call, &a->output, r.out);
-    if (mask)
-        call_in(call, &a->mask, mask);
+    if (r.mask)
+        call_in(call, &a->mask, r.mask);
     rows_end(c, g, n, &r);
 }
 
