@@ -22,7 +22,7 @@
 #include <stb/stb_image_resize.h>
 #pragma GCC diagnostic pop
 
-#define PIXEL_LIMIT (100 << 20)
+#define PIXEL_LIMIT (48 << 20) /* with alpha, 192 MB */
 
 typedef struct {
     int64_t width, height;
@@ -125,28 +125,33 @@ static bool image_decode(FILE *f, Pixels *p) {
     return refuse(p, "neither PNG nor JPEG");
 }
 
-/* To `channels` channels in place of the data. Grey is the luminance of ITU-R 601, as Pillow
- * computes it; alpha is dropped, or opaque where there was none. */
+/* Grey is the luminance of ITU-R 601, as Pillow computes it; alpha is dropped, or opaque where
+ * there was none. `to` may be `from` where there are no more channels than before. */
+static void pixel_convert(const unsigned char *from, int from_channels, unsigned char *to,
+                          int channels) {
+    if (channels == 1) {
+        to[0] =
+            (unsigned char)((19595u * from[0] + 38470u * from[1] + 7471u * from[2] + 32768u) >> 16);
+        return;
+    }
+    memmove(to, from, 3);
+    if (channels == 4)
+        to[3] = from_channels == 4 ? from[3] : 255;
+}
+
+/* To `channels` channels, in place where they are no more. */
 static bool pixels_convert(Pixels *p, int channels) {
     size_t count = (size_t)(p->width * p->height);
-    unsigned char *data = calloc(count, (size_t)channels);
-    if (data == NULL)
+    bool more = channels > p->channels;
+    unsigned char *to = more ? calloc(count, (size_t)channels) : p->data;
+    if (to == NULL)
         return refuse(p, "out of memory");
-    const unsigned char *from = p->data;
-    unsigned char *to = data;
-    for (size_t i = 0; i < count; i++, from += p->channels, to += channels) {
-        if (channels == 1) {
-            to[0] =
-                (unsigned char)((19595u * from[0] + 38470u * from[1] + 7471u * from[2] + 32768u) >>
-                                16);
-            continue;
-        }
-        memcpy(to, from, 3);
-        if (channels == 4)
-            to[3] = p->channels == 4 ? from[3] : 255;
-    }
-    free(p->data);
-    p->data = data;
+    for (size_t i = 0; i < count; i++)
+        pixel_convert(p->data + i * (size_t)p->channels, p->channels, to + i * (size_t)channels,
+                      channels);
+    if (more)
+        free(p->data);
+    p->data = to;
     p->channels = channels;
     return true;
 }

@@ -41,3 +41,9 @@ for folder in sorted(p for p in (tests / "pass").iterdir() if p.is_dir()):
         put("text_ir", f"{folder.name}_{path.stem}.txt", path.read_bytes())
 put("precision", "rules.txt", b"# a comment\nhead.* = int16\nconv2d_1 = w4\nstem = float\n*=int8\n")
 put("precision", "faults.txt", b"head\n= int8\na = int7\n\tb = float c\n")
+placed = (tests.parent / "examples/placed/memory.json").read_bytes()
+put("memory", "placed.json", placed)
+put("memory", "faults.json", placed.replace(b"256K", b"-1").replace(b"true", b"3").replace(b"dtcm", b"Arena"))
+for path in sorted((tests / "data/base").glob("*.[pj]*g")):
+    if path.stat().st_size < 8192:
+        put("image", path.name, path.read_bytes())

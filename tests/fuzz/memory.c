@@ -1,0 +1,11 @@
+/* A file of memories. */
+#include "compile.h"
+
+static void use(const char *path) {
+    fuzz_compile((CortenOptions){.memory_file = path});
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    fuzz_file(data, size, use);
+    return 0;
+}
