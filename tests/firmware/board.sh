@@ -16,6 +16,7 @@ make -s CPU="$cpu" CORTEN="$corten" BUILD="$work" all >"$work/made" 2>&1 || { ca
 . /dev/stdin <<MACHINE
 $(sed -n 's/^MACHINE := /machine=/p' "$work/$cpu/model/make/cpu.mk")
 MACHINE
+: >"$work/qemu" # is looked into before QEMU may have made it
 qemu-system-arm -M "$machine" -kernel "$work/$cpu/firmware.elf" -display none -monitor none \
     -serial pty >"$work/qemu" 2>&1 &
 qemu=$!
