@@ -298,13 +298,19 @@ def pictures():
     yield "image_padded", padded, [(torch.rand(1, 3, 8, 8),) for _ in range(4)]
 
 
-def outputs():
-    """Several outputs: of unlike accuracy, or inputs themselves."""
+def verified():
+    """What tests of accuracy, streams and verify look at."""
     normal = lambda *shape: pains.normal(*shape)()  # noqa: E731
     apart = pains.Fn(lambda s, x, far: ((x + far) - far, x * 2, F.relu((x * 3 + far) - far) * 0.5))
     yield "apart", apart, [(normal(1, 6, 6), 1e4 * normal(1, 1, 6)) for _ in range(4)]
     delays = pains.Fn(lambda s, x, one, two: (x - one + two, x, one))
     yield "delays", delays, [tuple(normal(1, 8) for _ in range(3)) for _ in range(12)]
+    # masks of which layout leaves no transpose, and rows of which nothing is left
+    turned = pains.Fn(lambda s, x, m: F.softmax(x.mT.masked_fill(m.mT, -1e9), -1).mT)
+    mask = lambda: torch.rand(1, 6, 6) < 0.4  # noqa: E731
+    yield "mask_turned", turned, [(normal(1, 6, 6), mask()) for _ in range(8)]
+    hidden = pains.Fn(lambda s, x, m: F.softmax(x.masked_fill(m, float("-inf")), -1))
+    yield "hidden_rows", hidden, [(normal(1, 6, 6), mask() | (torch.arange(6) == 2)[:, None]) for _ in range(8)]
 
 
 def main():
@@ -328,7 +334,7 @@ def main():
     for name, module, samples in pictures():
         write(name, module, samples, False)
     torch.manual_seed(0)
-    for name, module, samples in outputs():
+    for name, module, samples in verified():
         write(name, module, samples, False)
     torch.manual_seed(0)
     for name, module, shape in in_place():

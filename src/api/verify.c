@@ -283,6 +283,13 @@ static void print_clipped(C *c, FILE *f, const Verify *v) {
         print_clipped_one(f, comparison_output(v->compared, k), c_format(c, "output %d", k));
 }
 
+static void print_output(C *c, FILE *f, int k, const Noise *n) {
+    fprintf(f, "output %d: SQNR %s", k, db_text(c, noise_db(n)));
+    if (n->left_out > 0)
+        fprintf(f, " without %lld numbers that are not finite in float", (long long)n->left_out);
+    fprintf(f, "\n");
+}
+
 static const char *instructions_text(C *c, const ChipRun *chip, const Call *call) {
     return c_format(c, "%s%llu", chip->shared[call->index] ? "~" : "",
                     (unsigned long long)chip->call_instructions[call->index]);
@@ -306,8 +313,7 @@ static void print_text(C *c, Session *s, const Verify *v) {
     fprintf(f, "\n%d samples\n", v->samples.count);
     for (int k = 0; k < g->output_count; k++)
         if (g->output[k].kind == ARG_VALUE)
-            fprintf(f, "output %d: SQNR %s\n", k,
-                    db_text(c, noise_db(comparison_output(v->compared, k))));
+            print_output(c, f, k, comparison_output(v->compared, k));
     print_worst(c, f, v);
     print_clipped(c, f, v);
     if (v->has_labels)

@@ -59,6 +59,10 @@ static void add_integers(Noise *n, const Array *want, const Value *v, const Arra
             p = part_at(grid, i / inner % v->type.dim[axis]);
         double factor = v->factor_count ? v->factor[i / scaled % v->factor_count] : 1;
         double r = array_get(want, i), q = array_get(got, i) - p->zero_point;
+        if (!isfinite(r)) {
+            n->left_out++;
+            continue;
+        }
         double d = r - (double)((float)p->scale * (float)q) / factor;
         double exact = r * factor / p->scale + p->zero_point;
         n->signal += r * r;
@@ -78,6 +82,10 @@ static void noise_add(Noise *n, const Array *want, const Value *v, const Array *
     }
     for (int64_t i = 0, count = array_count(want); i < count; i++) {
         double r = array_get(want, i), d = r - array_get(got, i);
+        if (!isfinite(r)) {
+            n->left_out++;
+            continue;
+        }
         n->signal += r * r;
         n->all.noise += d * d;
     }

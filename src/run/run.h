@@ -95,6 +95,7 @@ typedef struct {
     NoisePart all;      /* count: of integers */
     NoisePart clipped;  /* those whose float number is beyond the grid */
     NoisePart unseen;   /* of these, those that calibration has not seen either */
+    int64_t left_out;   /* numbers that are not finite in float: there is no distance from them */
     const double *seen; /* the least and the largest number that it saw; NULL: not known */
 } Noise;
 
