@@ -83,6 +83,7 @@
     KERNEL(quantize_s16, QuantizeS16, CTN_QUANTIZE_S16_FIELDS)                                     \
     KERNEL(dequantize_s16, DequantizeS16, CTN_DEQUANTIZE_S16_FIELDS)                               \
     KERNEL(conv2d_add_s8, Conv2dAddS8, CTN_CONV2D_ADD_S8_FIELDS)                                   \
+    KERNEL(conv2d_channels_s8, Conv2dChannelsS8, CTN_CONV2D_CHANNELS_S8_FIELDS)                    \
     KERNEL(conv2d_s8w4, Conv2dS8W4, CTN_CONV2D_S8W4_FIELDS)                                        \
     KERNEL(depthwise_conv2d_s8w4, DepthwiseConv2dS8W4, CTN_DEPTHWISE_CONV2D_S8W4_FIELDS)           \
     KERNEL(linear_s8w4, LinearS8W4, CTN_LINEAR_S8W4_FIELDS)
@@ -159,7 +160,7 @@
     VARIANT(lstm_s8, LstmS8, v6m, any_call, keep_constants)                                        \
     VARIANT(lstm_s8, LstmS8, v7m, any_call, keep_constants)                                        \
     VARIANT(lstm_s8, LstmS8, dsp, any_call, keep_constants)                                        \
-    VARIANT(lstm_s8, LstmS8, mve, lstm_of_four_units, keep_constants)                              \
+    VARIANT(lstm_s8, LstmS8, mve, units_fill_four, keep_constants)                              \
     VARIANT(gru_s8, GruS8, v6m, units_fill_four, keep_constants)                                   \
     VARIANT(gru_s8, GruS8, v7m, units_fill_four, keep_constants)                                   \
     VARIANT(gru_s8, GruS8, dsp, units_fill_four, keep_constants)                                   \

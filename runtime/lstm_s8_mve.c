@@ -1,5 +1,5 @@
 /* One direction of one LSTM layer by MVE: four units at a time, from their products to their
- * outputs. Their number is a multiple of four. */
+ * outputs (gate_mve.h); there are four or more. */
 #if defined(__ARM_FEATURE_MVE) || defined(CTN_EMULATE)
 #include "gate_mve.h"
 #include "lstm_s8.h"
@@ -24,19 +24,23 @@ static void step(const CtnLstmS8Args *a, const CtnLstm *l, const int8_t *x, cons
     const int8_t *before = h->h ? h->h + batch * size : h->h;
     const int32x4_t fresh = vdupq_n_s32(a->cell_bits - 30);
     const int32x4_t to_tangent = vdupq_n_s32(CTN_TANGENT_BITS - a->cell_bits);
-    for (int32_t j = 0; j < size; j += 4, c += 4, output += 4) {
-        int32x4_t in = gates(l, l->sigmoid, j, x, before, h);
-        int32x4_t forget = gates(l, l->sigmoid, size + j, x, before, h);
-        int32x4_t cell = gates(l, l->tangent, 2 * size + j, x, before, h);
-        int32x4_t out = gates(l, l->sigmoid, 3 * size + j, x, before, h);
+    for (int32_t j = 0; j < size; j += CTN_GATE_ROWS) {
+        int32_t first = j + CTN_GATE_ROWS <= size ? j : size - CTN_GATE_ROWS;
+        mve_pred16_t fresh_lanes = ctn_gate_new_mve(j - first);
+        int32x4_t in = gates(l, l->sigmoid, first, x, before, h);
+        int32x4_t forget = gates(l, l->sigmoid, size + first, x, before, h);
+        int32x4_t cell = gates(l, l->tangent, 2 * size + first, x, before, h);
+        int32x4_t out = gates(l, l->sigmoid, 3 * size + first, x, before, h);
         /* Q0.15 * c and Q0.15 * Q0.15, to cell_bits */
-        forget = ctn_shift_right_mve(vmulq_s32(forget, vldrhq_s32(c)), vdupq_n_s32(-15));
+        forget = ctn_shift_right_mve(vmulq_s32(forget, vldrhq_s32(c + first)), vdupq_n_s32(-15));
         in = ctn_shift_right_mve(vmulq_s32(in, cell), fresh);
         cell = ctn_to_s16_mve(vaddq_s32(forget, in));
-        vstrhq_s32(c, cell);
+        vstrhq_p_s32(c + first, cell, fresh_lanes);
         out = vmulq_s32(
             out, ctn_gate_look_up_mve(l->tangent, ctn_to_s16_mve(vshlq_s32(cell, to_tangent))));
-        vstrbq_s32(output, ctn_gate_s8_mve(out, a->multiplier, a->shift, a->output_zero_point));
+        vstrbq_p_s32(output + first,
+                     ctn_gate_s8_mve(out, a->multiplier, a->shift, a->output_zero_point),
+                     fresh_lanes);
     }
 }
 

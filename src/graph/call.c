@@ -129,6 +129,35 @@ Call *call_new(C *c, Graph *g, Node *n, int kernel) {
     return call;
 }
 
+static void calls_number(Graph *g) {
+    g->call_count = 0;
+    g->last_call = NULL;
+    for (Call *call = g->first_call; call; call = call->next) {
+        call->index = g->call_count++;
+        g->last_call = call;
+    }
+}
+
+Call *call_new_behind(C *c, Graph *g, Call *before, int kernel) {
+    Call *last = g->last_call, *call = call_new(c, g, before->node, kernel);
+    if (last != before) {
+        last->next = NULL;
+        call->next = before->next;
+        before->next = call;
+        calls_number(g);
+    }
+    call->origins = before->origins;
+    return call;
+}
+
+void call_remove(Graph *g, const Call *gone) {
+    Call **at = &g->first_call;
+    while (*at != gone)
+        at = &(*at)->next;
+    *at = gone->next;
+    calls_number(g);
+}
+
 static int field_offset(const Call *call, const uint32_t *field) {
     ptrdiff_t offset = (const char *)field - (const char *)call->args;
     assert(offset >= 0 && offset + 4 <= call->args_bytes);

@@ -617,6 +617,8 @@ struct Call {
 
 /* For lower functions: `a->input` etc. are set through these, never directly. */
 Call *call_new(C *c, Graph *g, Node *n, int kernel);
+Call *call_new_behind(C *c, Graph *g, Call *before, int kernel); /* for the same node */
+void call_remove(Graph *g, const Call *gone);
 void call_in(Call *call, uint32_t *field, Value *v);
 void call_in_at(Call *call, uint32_t *field, Value *v, int64_t byte_offset);
 void call_out(Call *call, uint32_t *field, Value *v);

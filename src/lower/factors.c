@@ -116,6 +116,21 @@ bool conv2d_columns(const Call *call, Columns *k) {
     return k->weights && k->multiplier && k->shift;
 }
 
+bool depthwise_columns(const Call *call, Columns *k) {
+    const CtnDepthwiseConv2dS8Args *a = call->args;
+    *k = (Columns){.weights = call_data(call, &a->weights),
+                   .bias = call_data(call, &a->bias),
+                   .multiplier = call_data(call, &a->multiplier),
+                   .shift = call_data(call, &a->shift),
+                   .channels = a->out_c,
+                   .depth = (int64_t)a->kernel_h * a->kernel_w,
+                   .channel_step = 1,
+                   .depth_step = a->out_c,
+                   .input_zero_point = a->input_zero_point,
+                   .output_zero_point = a->output_zero_point};
+    return k->weights && k->multiplier && k->shift;
+}
+
 bool linear_columns(const Call *call, Columns *k) {
     const CtnLinearS8Args *a = call->args;
     *k = (Columns){.weights = call_data(call, &a->weights),

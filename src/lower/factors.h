@@ -51,5 +51,6 @@ typedef void *StreamOfReached(C *c, const Columns *k, const CtnConvTranspose2dS8
 /* Packs a transposed convolution: the streams of all pairs that have places, rows first. */
 void pack_reaches(C *c, Call *call, int alignment, StreamOfReached *stream_of);
 bool linear_columns(const Call *call, Columns *k);
+bool depthwise_columns(const Call *call, Columns *k);
 
 #endif

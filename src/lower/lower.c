@@ -106,8 +106,11 @@ void pass_lower(C *c, Graph *g, const Options *o) {
         return; /* the calls are not complete */
     settle_outputs(c, g);
     settle_states(c, g);
-    for (Call *call = g->first_call; call; call = call->next)
+    for (Call *call = g->first_call; call; call = call->next) {
         variant_settle(call, o->isa);
+        if (!o->optimize_size)
+            channels_split(c, g, call, o);
+    }
     variants_weigh(c, g, o);
     if (!o->optimize_size)
         residuals_fuse(c, g, o);

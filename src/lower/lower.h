@@ -82,6 +82,9 @@ void variant_settle(Call *call, const char *isa);
 /* Gives calls that have a variant another one where that is cheaper by what was measured: fewer
  * instructions or, compiled for size, fewer bytes of code. */
 void variants_weigh(C *c, Graph *g, const Options *o);
+/* Gives channels that keep a call from a fast kernel a call of their own, where that takes fewer
+ * instructions (channels.c). Before variants are weighed. */
+void channels_split(C *c, Graph *g, Call *call, const Options *o);
 /* Puts additions into the store of what makes one of their operands where that takes fewer
  * instructions (residual.c). Before calls are packed. */
 void residuals_fuse(C *c, Graph *g, const Options *o);

@@ -15,10 +15,6 @@ void pack_matmul_of_rows(C *c, Graph *g, Call *call) {
     call_scratch(call, &a->scratch, columns * (pitch + 4), 16);
 }
 
-bool lstm_of_four_units(const Call *call) {
-    return ((const CtnLstmS8Args *)call->args)->size % 4 == 0;
-}
-
 bool units_fill_four(const Call *call) {
     return *call_ints(call, "size") >= 4;
 }

@@ -7,7 +7,6 @@
 #include "reach.h"
 
 bool any_call(const Call *call);
-bool lstm_of_four_units(const Call *call);
 bool units_fill_four(const Call *call);
 bool norm_of_runs(const Call *call);
 bool prelu_of_channels(const Call *call);

@@ -4,21 +4,6 @@
 #include "taps_v6m.h"
 #include "taps_v7m.h"
 
-static bool depthwise_columns(const Call *call, Columns *k) {
-    const CtnDepthwiseConv2dS8Args *a = call->args;
-    *k = (Columns){.weights = call_data(call, &a->weights),
-                   .bias = call_data(call, &a->bias),
-                   .multiplier = call_data(call, &a->multiplier),
-                   .shift = call_data(call, &a->shift),
-                   .channels = a->out_c,
-                   .depth = (int64_t)a->kernel_h * a->kernel_w,
-                   .channel_step = 1,
-                   .depth_step = a->out_c,
-                   .input_zero_point = a->input_zero_point,
-                   .output_zero_point = a->output_zero_point};
-    return k->weights && k->multiplier && k->shift;
-}
-
 static bool strips_fit(const Call *call, int64_t most_taps) {
     const CtnDepthwiseConv2dS8Args *a = call->args;
     Columns k;

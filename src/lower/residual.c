@@ -162,19 +162,6 @@ static void forget(Graph *g, const Buffer *between) {
         }
 }
 
-static void remove_call(Graph *g, const Call *gone) {
-    Call **at = &g->first_call;
-    while (*at != gone)
-        at = &(*at)->next;
-    *at = gone->next;
-    g->last_call = NULL;
-    g->call_count = 0;
-    for (Call *call = g->first_call; call; call = call->next) {
-        call->index = g->call_count++;
-        g->last_call = call;
-    }
-}
-
 static bool fuse(C *c, Graph *g, const Options *o, Call *sum, const char *made, const char *other) {
     const CallRef *operand = call_ref_named(sum, made), *skip = call_ref_named(sum, other);
     Call *call = producer_of(g, sum, operand, skip);
@@ -189,7 +176,7 @@ static bool fuse(C *c, Graph *g, const Options *o, Call *sum, const char *made, 
     *call = fused;
     sum->node->summed = true;
     forget(g, between);
-    remove_call(g, sum);
+    call_remove(g, sum);
     return true;
 }
 

@@ -455,6 +455,21 @@ static void flat_terms(Terms *t) {
     add(t, has(c, "pieces") ? count * ceil(log2(get(c, "pieces", 1))) : 0);
 }
 
+/* Some channels of a convolution, tap by tap. */
+static void channel_terms(Terms *t) {
+    const Call *c = t->call;
+    Window w = window_of(c);
+    double depth = get(c, "in_c", 1) / get(c, "groups", 1), count = get(c, "channel_count", 1);
+    double reached = w.taps / (get(c, "ratio_h", 1) * get(c, "ratio_w", 1));
+    add(t, w.pixels);
+    add(t, w.pixels * count);
+    add(t, w.pixels * count * w.lines);
+    add(t, w.pixels * count * w.taps);
+    add(t, w.pixels * count * reached);
+    add(t, w.pixels * count * reached * depth);
+    add(t, w.pixels * count * looked_up(c));
+}
+
 /* What a sum in its store adds to a call. */
 static void residual_terms(Terms *t) {
     const Call *c = t->call;
@@ -473,6 +488,8 @@ void call_terms(const Call *call, double term[COST_TERMS]) {
     add(&t, 1);
     if (has(call, "addends"))
         residual_terms(&t);
+    else if (has(call, "channel_count"))
+        channel_terms(&t);
     else if (has(call, "kernel_h") && has(call, "groups"))
         convolution_terms(&t);
     else if (has(call, "kernel_h") && has(call, "weights"))

@@ -152,6 +152,7 @@ static void (*const makers[CTN_KERNEL_COUNT])(Maker *, Call *) = {
     MAKER(conv3d_s8),
     MAKER(conv_transpose2d_s8),
     MAKER(conv2d_add_s8),
+    MAKER(conv2d_channels_s8),
     MAKER(linear_s8),
     MAKER(matmul_s8),
     MAKER(add_s8),

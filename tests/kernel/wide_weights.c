@@ -106,6 +106,48 @@ void wide_conv2d_add_s8(const CtnConv2dAddS8Args *a, const CtnFrame *f) {
                   (int64_t)a->batches * a->out_h * a->out_w * a->out_c);
 }
 
+/* The input position of a tap, or -1: what ctn.h says of conv2d_channels_s8. */
+static int64_t channel_source(int64_t p, int64_t ratio, int64_t size) {
+    for (int64_t i = 0; i < size; i++)
+        if (i * ratio == p)
+            return i;
+    return -1;
+}
+
+static int64_t channel_sum(const CtnConv2dChannelsS8Args *a, const CtnFrame *f, int64_t pixel,
+                           int64_t i) {
+    const int8_t *input = ctn_at(f, a->input), *weights = ctn_at(f, a->weights);
+    const int32_t *channels = ctn_at(f, a->channels);
+    int64_t depth = a->in_c / a->groups, group = channels[i] / (a->out_c / a->groups), sum = 0;
+    int64_t b = pixel / a->out_w / a->out_h, oy = pixel / a->out_w % a->out_h;
+    int64_t ox = pixel % a->out_w, taps = (int64_t)a->kernel_h * a->kernel_w;
+    for (int64_t t = 0; t < taps; t++) {
+        int64_t down = a->start_h + oy * a->step_h + t / a->kernel_w * a->tap_h;
+        int64_t across = a->start_w + ox * a->step_w + t % a->kernel_w * a->tap_w;
+        int64_t y = channel_source(down, a->ratio_h, a->in_h);
+        int64_t x = channel_source(across, a->ratio_w, a->in_w);
+        for (int64_t c = 0; y >= 0 && x >= 0 && c < depth; c++)
+            sum += (input[((b * a->in_h + y) * a->in_w + x) * a->in_c + group * depth + c] -
+                    a->input_zero_point) *
+                   (int64_t)weights[(i * taps + t) * depth + c];
+    }
+    return sum;
+}
+
+void wide_conv2d_channels_s8(const CtnConv2dChannelsS8Args *a, const CtnFrame *f) {
+    const int32_t *channels = ctn_at(f, a->channels), *bias = ctn_at(f, a->bias);
+    const int32_t *multiplier = ctn_at(f, a->multiplier);
+    const int8_t *shift = ctn_at(f, a->shift);
+    int8_t *output = ctn_at(f, a->output);
+    for (int64_t pixel = 0; pixel < (int64_t)a->batches * a->out_h * a->out_w; pixel++)
+        for (int64_t i = 0; i < a->channel_count; i++) {
+            int64_t sum = channel_sum(a, f, pixel, i) + (bias ? bias[i] : 0);
+            sum = wide_requantize(sum, multiplier[i], shift[i]) + a->output_zero_point;
+            output[pixel * a->out_c + channels[i]] =
+                wide_finish(sum, a->clamp_min, a->clamp_max, ctn_at(f, a->table));
+        }
+}
+
 void wide_conv2d_s8w4(const CtnConv2dS8W4Args *a, const CtnFrame *f) {
     conv_run(&(Conv){CONV(a, f), PLANE(a), .groups = a->groups, .nibbles = true});
 }

@@ -150,6 +150,52 @@ void make_conv_transpose2d_s8(Maker *m, Call *call) {
     conv2d(m, call, true);
 }
 
+/* Of a convolution or, each third time, of a transposed one; from one to all channels. */
+void make_conv2d_channels_s8(Maker *m, Call *call) {
+    CtnConv2dChannelsS8Args *a = call->args;
+    Window w = window_of(m);
+    bool transposed = m->index % 3 == 2;
+    a->groups = chance(m, 30) ? between(m, 2, 3) : 1;
+    w.in_c *= a->groups;
+    w.out_c *= a->groups;
+    a->batches = w.batches;
+    a->in_h = w.in_h;
+    a->in_w = w.in_w;
+    a->in_c = w.in_c;
+    a->out_c = w.out_c;
+    a->kernel_h = w.kernel_h;
+    a->kernel_w = w.kernel_w;
+    a->out_h = transposed ? (w.in_h - 1) * w.stride_h + w.kernel_h
+                          : out_size(w.in_h, w.pad_top, w.pad_bottom, w.kernel_h, w.dilation_h,
+                                     w.stride_h);
+    a->out_w = transposed ? (w.in_w - 1) * w.stride_w + w.kernel_w
+                          : out_size(w.in_w, w.pad_left, w.pad_right, w.kernel_w, w.dilation_w,
+                                     w.stride_w);
+    a->start_h = transposed ? w.pad_top : -w.pad_top;
+    a->start_w = transposed ? w.pad_left : -w.pad_left;
+    a->step_h = transposed ? 1 : w.stride_h;
+    a->step_w = transposed ? 1 : w.stride_w;
+    a->tap_h = transposed ? -w.dilation_h : w.dilation_h;
+    a->tap_w = transposed ? -w.dilation_w : w.dilation_w;
+    a->ratio_h = transposed ? w.stride_h : 1;
+    a->ratio_w = transposed ? w.stride_w : 1;
+    a->input_zero_point = random_zero_point(m);
+    a->output_zero_point = random_zero_point(m);
+    random_store(m, call, &a->clamp_min, &a->clamp_max, &a->table);
+    int32_t *channel = NEW_ARRAY(m->c, int32_t, w.out_c), percent = between(m, 0, 100);
+    a->channel_count = 0;
+    for (int32_t i = 0; i < w.out_c; i++)
+        if (chance(m, percent) || (a->channel_count == 0 && i == w.out_c - 1))
+            channel[a->channel_count++] = i;
+    constant(call, &a->channels, DT_I32, a->channel_count, channel);
+    channel_constants(m, call, a->channel_count,
+                      (int64_t)w.kernel_h * w.kernel_w * (w.in_c / a->groups), &a->weights,
+                      &a->bias, &a->multiplier, &a->shift);
+    call_in(call, &a->input, tensor(m, "input", DT_I8, w.batches * w.in_h * w.in_w * w.in_c));
+    call_out(call, &a->output,
+             tensor(m, "output", DT_I8, (int64_t)a->batches * a->out_h * a->out_w * a->out_c));
+}
+
 void make_depthwise_conv2d_s8(Maker *m, Call *call) {
     CtnDepthwiseConv2dS8Args *a = call->args;
     Window w = window_of(m);
