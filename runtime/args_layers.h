@@ -86,10 +86,11 @@
                 INT(dilation_w) INT(groups) INT(input_zero_point) INT(output_zero_point)           \
                     INT(clamp_min) INT(clamp_max)
 
-/* Some of the output channels of a convolution: channels, int32 [channel_count], says which, and
- * weights [channel_count][kernel_h][kernel_w][in_c / groups], bias, multiplier and shift have those
- * alone. Of the output nothing else is written. Along each axis tap k of output o reads input p / ratio
- * for p = start + o * step + k * tap, where that is an integer within the image: start = -padding,
+/* Some of the output channels of a convolution: channels, int32 [channel_count][2], says which and
+ * the first of the `depth` input channels that each reads; weights
+ * [channel_count][kernel_h][kernel_w][depth], bias, multiplier and shift have those alone. Of the
+ * output nothing else is written. Along each axis tap k of output o reads input p / ratio for
+ * p = start + o * step + k * tap, where that is an integer within the image: start = -padding,
  * step = stride, tap = dilation and ratio = 1 for a convolution, start = padding, step = 1,
  * tap = -dilation and ratio = stride for a transposed one. */
 #define CTN_CONV2D_CHANNELS_S8_FIELDS(REF, INT, INTS)                                              \
@@ -102,7 +103,7 @@
     REF(table)                                                                                     \
     REF(channels) INT(channel_count) INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h)         \
         INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(start_h) INT(start_w) INT(step_h)    \
-            INT(step_w) INT(tap_h) INT(tap_w) INT(ratio_h) INT(ratio_w) INT(groups)                \
+            INT(step_w) INT(tap_h) INT(tap_w) INT(ratio_h) INT(ratio_w) INT(depth)                 \
                 INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* Transposed convolution, as a gather: out[oy][ox] sums the taps with

@@ -6,8 +6,10 @@
  * strip with their padding; where 16 is a multiple of the channels and the stride is 1, 16 /
  * channels neighbouring pixels take part as sixteen channels: their taps are neighbours as well.
  *
- * Scratch: the taps' offsets, then those of pixels at the edge and pixels of zero points, or a
- * strip. */
+ * Where several outputs read each channel, the strip is copied once more with the channel as often.
+ *
+ * Scratch: the taps' offsets, then those of pixels at the edge and pixels of zero points, or
+ * strips. */
 #if defined(__ARM_FEATURE_MVE) || defined(CTN_EMULATE)
 #include "ctn.h"
 #include "taps_s8_mve.h"
@@ -32,19 +34,20 @@ static void layer_begin(Layer *l, const CtnDepthwiseConv2dS8Args *a, const CtnFr
     l->a = a;
     l->offsets = ctn_at(frame, a->scratch);
     l->row = -1;
-    l->together = a->stride_w == 1 && CTN_TAPS_LANES % a->in_c == 0 ? CTN_TAPS_LANES / a->in_c : 1;
+    l->together =
+        a->stride_w == 1 && CTN_TAPS_LANES % a->out_c == 0 ? CTN_TAPS_LANES / a->out_c : 1;
     l->units = (a->out_w + l->together - 1) / l->together;
-    int32_t bytes = a->in_c * l->together;
+    int32_t bytes = a->out_c * l->together;
     t->groups = (bytes + CTN_TAPS_LANES - 1) / CTN_TAPS_LANES;
     t->last = bytes - (t->groups - 1) * CTN_TAPS_LANES;
-    l->beyond = t->groups * CTN_TAPS_LANES - a->in_c;
+    l->beyond = t->groups * CTN_TAPS_LANES - a->out_c;
     l->strip = (int8_t *)(l->offsets + count);
     t->offsets = l->offsets;
     t->weights = ctn_at(frame, a->weights);
     t->tap_pairs = count / 2;
     t->odd_tap = count % 2;
-    t->in_step = l->together * a->stride_w * a->in_c;
-    t->out_step = l->together * a->in_c;
+    t->in_step = l->together * a->stride_w * a->out_c;
+    t->out_step = l->together * a->out_c;
     t->table = ctn_at(frame, a->table);
     int32_t first = t->table ? a->clamp_min : 0; /* what the table's first entry stands for */
     t->zero_point = a->output_zero_point - first;
@@ -63,7 +66,7 @@ static void set_offsets(Layer *l, int32_t row, int32_t row_step) {
     l->row = row;
     for (int32_t ky = 0; ky < a->kernel_h; ky++)
         for (int32_t kx = 0; kx < a->kernel_w; kx++)
-            *offset++ = ky * row_step * row + kx * a->dilation_w * a->in_c;
+            *offset++ = ky * row_step * row + kx * a->dilation_w * a->out_c;
 }
 
 /* An output row from rows that lie `row` bytes apart. */
@@ -81,7 +84,7 @@ static void run_row(Layer *l, const int8_t *in, int32_t row, int32_t row_step, i
         t->in += t->pixels * t->in_step;
         t->out += t->pixels * t->out_step;
         t->pixels = 1;
-        t->last = left * l->a->in_c;
+        t->last = left * l->a->out_c;
         l->run(t);
         t->last = last;
     }
@@ -148,10 +151,17 @@ static void run_vectors(Layer *l, const int8_t *image, int8_t *output) {
 
 /* ---- all others ---------------------------------------------------------------------------- */
 
-static void run_strips(Layer *l, const int8_t *image, int8_t *output) {
-    const CtnDepthwiseConv2dS8Args *a = l->a;
-    int32_t row = a->in_w * a->in_c;
-    CtnStrip strip = {.image = image,
+/* `times` copies of each byte side by side, whole vectors of them at a time; place[i] = i / times.
+ */
+static void widen(const int8_t *from, int32_t bytes, const uint8_t *place, int32_t times,
+                  int8_t *to) {
+    for (; bytes > 0; bytes -= CTN_TAPS_LANES, from += CTN_TAPS_LANES)
+        for (int32_t v = 0; v < times; v++, to += CTN_TAPS_LANES)
+            vstrbq_s8(to, vldrbq_gather_offset_s8(from, vldrbq_u8(place + v * CTN_TAPS_LANES)));
+}
+
+static CtnStrip strip_of(const CtnDepthwiseConv2dS8Args *a, const int8_t *image) {
+    return (CtnStrip){.image = image,
                       .in_h = a->in_h,
                       .in_w = a->in_w,
                       .channels = a->in_c,
@@ -160,6 +170,28 @@ static void run_strips(Layer *l, const int8_t *image, int8_t *output) {
                       .rows = a->kernel_h,
                       .row_step = a->dilation_h,
                       .zero_point = a->input_zero_point};
+}
+
+__attribute__((noinline)) static void run_widened(Layer *l, const int8_t *image, int8_t *output) {
+    const CtnDepthwiseConv2dS8Args *a = l->a;
+    const CtnStrip strip = strip_of(a, image);
+    const int32_t times = a->out_c / a->in_c, bytes = strip.rows * strip.width * a->in_c;
+    int8_t *wide = l->strip + bytes + CTN_TAPS_LANES;
+    uint8_t place[CTN_TAPS_TIMES * CTN_TAPS_LANES];
+    for (int32_t i = 0, k = 0; i < CTN_TAPS_LANES; i++)
+        for (int32_t n = 0; n < times; n++)
+            place[k++] = (uint8_t)i;
+    for (int32_t oy = 0; oy < a->out_h; oy++, output += a->out_w * a->out_c) {
+        ctn_strip_mve(&strip, oy * a->stride_h - a->pad_top, l->strip);
+        widen(l->strip, bytes, place, times, wide);
+        run_row(l, wide, strip.width * a->out_c, 1, output);
+    }
+}
+
+static void run_strips(Layer *l, const int8_t *image, int8_t *output) {
+    const CtnDepthwiseConv2dS8Args *a = l->a;
+    int32_t row = a->in_w * a->in_c;
+    const CtnStrip strip = strip_of(a, image);
     int32_t first_unit = (l->units - 1) * l->together * a->stride_w; /* column of the last unit */
     int32_t reach = (first_unit + (a->kernel_w - 1) * a->dilation_w + 1) * a->in_c + l->beyond;
     for (int32_t oy = 0; oy < a->out_h; oy++, output += a->out_w * a->in_c) {
@@ -178,7 +210,7 @@ void ctn_depthwise_conv2d_s8_mve(const CtnDepthwiseConv2dS8Args *a, const CtnFra
     Layer l;
     const int8_t *image = ctn_at(frame, a->input);
     int8_t *output = ctn_at(frame, a->output);
-    int fills = a->in_c % CTN_TAPS_LANES == 0;
+    int once = a->in_c == a->out_c, fills = once && a->in_c % CTN_TAPS_LANES == 0;
     layer_begin(&l, a, frame);
     if (fills)
         ctn_vector_fill((int8_t *)(l.offsets + 2 * a->kernel_h * a->kernel_w), a->input_zero_point,
@@ -186,10 +218,12 @@ void ctn_depthwise_conv2d_s8_mve(const CtnDepthwiseConv2dS8Args *a, const CtnFra
     for (int32_t b = 0; b < a->batches; b++) {
         if (fills)
             run_vectors(&l, image, output);
-        else
+        else if (once)
             run_strips(&l, image, output);
+        else
+            run_widened(&l, image, output);
         image += a->in_h * a->in_w * a->in_c;
-        output += a->out_h * a->out_w * a->in_c;
+        output += a->out_h * a->out_w * a->out_c;
     }
 }
 #endif

@@ -172,6 +172,7 @@
     VARIANT(conv2d_add_s8, Conv2dAddS8, v6m, conv2d_add_dots, pack_conv2d_add_bytes)               \
     VARIANT(conv2d_add_s8, Conv2dAddS8, v7m, conv2d_add_dots, pack_conv2d_add_dots)                \
     VARIANT(conv2d_add_s8, Conv2dAddS8, dsp, conv2d_add_accepts_dsp, conv2d_add_pack_dsp)          \
+    VARIANT(conv2d_channels_s8, Conv2dChannelsS8, mve, any_call, keep_constants)                   \
     VARIANT(conv2d_add_s8, Conv2dAddS8, mve, conv2d_add_pairs, pack_conv2d_add_pairs)              \
     VARIANT(conv2d_s8w4, Conv2dS8W4, v6m, conv2d_int4_bytes, pack_conv2d_int4_bytes)               \
     VARIANT(conv2d_s8w4, Conv2dS8W4, v7m, conv2d_int4_bytes, pack_conv2d_int4_bytes)               \

@@ -10,6 +10,7 @@ enum {
     CTN_TAPS_LANES = 16,
     CTN_TAPS_PARAMETERS = 144, /* bytes beside a group's weights */
     CTN_TAPS_OFFSET_ROOM = 8,  /* for an offset: 4 bytes on the chip, 8 on a host of 64 bits */
+    CTN_TAPS_TIMES = 8,        /* outputs that read a channel, at most */
     CTN_TAPS_OUTSIDE = 3,      /* pixels of zero points that stand for what is outside */
 };
 

@@ -231,6 +231,50 @@ class Residual(nn.Module):
         return F.relu(self.path(y) + self.short(y))
 
 
+class Coarse(nn.Module):
+    """Of each layer one output channel saturates at its clamp: of some a step of the sum is one of the
+    output and more, which no fast kernel's store can scale."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Conv2d(4, 24, 3, padding=1)
+        self.b = nn.Conv2d(24, 24, 3, padding=1, groups=24)
+        self.c = nn.ConvTranspose2d(24, 16, 2, stride=2)
+        self.d = nn.Conv2d(16, 12, 1)
+        self.e, self.f = nn.Linear(12, 20), nn.Linear(20, 8)
+        for layer, channel in (self.a, 5), (self.b, 7), (self.d, 11), (self.e, 0), (self.f, 3):
+            layer.weight.data[channel] *= 300
+        self.c.weight.data[:, 2] *= 300
+
+    def forward(self, x):
+        y = F.relu6(self.b(F.relu6(self.a(x))))
+        y = F.relu6(self.d(F.relu6(self.c(y))))
+        y = F.relu6(self.e(y.flatten(2).transpose(1, 2)))
+        return F.relu6(self.f(y.mean(1)))
+
+
+class Sums(nn.Module):
+    """Sums behind what is no convolution of 8 bits: a linear layer of several rows, one of a single
+    row, a depthwise convolution, and a convolution that may take weights of 4 bits."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Conv2d(4, 16, 3, padding=1)
+        self.d = nn.Conv2d(16, 16, 3, padding=1, groups=16)
+        self.narrow = nn.Conv2d(16, 16, 3, padding=1)
+        self.up, self.down = nn.Linear(16, 40), nn.Linear(40, 16)
+        self.head = nn.Linear(16, 16)
+
+    def forward(self, x):
+        y = F.relu(self.a(x))
+        y = F.relu(y + self.d(y))
+        y = y + self.narrow(y)
+        t = y.flatten(2).transpose(1, 2)
+        t = t + self.down(F.gelu(self.up(t)))
+        v = t.mean(1)
+        return F.relu(v + self.head(v))
+
+
 class Views(nn.Module):
     def __init__(self):
         super().__init__()
@@ -281,6 +325,8 @@ def in_place():
     yield "residual", Residual(), (1, 4, 13, 7)
     yield "joined", Joined(), (1, 4, 12, 12)
     yield "branches", Branches(), (1, 16)
+    yield "coarse", Coarse(), (1, 4, 10, 7)
+    yield "sums", Sums(), (1, 4, 12, 9)
 
 
 def write(name, module, samples, strict):

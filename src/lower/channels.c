@@ -95,7 +95,7 @@ static void set_window(CtnConv2dChannelsS8Args *a, const Call *call, bool transp
     a->out_c = number(call, "out_c", number(call, "columns", 1));
     a->kernel_h = number(call, "kernel_h", 1);
     a->kernel_w = number(call, "kernel_w", 1);
-    a->groups = number(call, "groups", call->kernel == CTN_KERNEL_linear_s8 ? 1 : a->in_c);
+    a->depth = a->in_c / number(call, "groups", call->kernel == CTN_KERNEL_linear_s8 ? 1 : a->in_c);
     a->start_h = transposed ? pad_h : -pad_h;
     a->start_w = transposed ? pad_w : -pad_w;
     a->step_h = transposed ? 1 : stride_h;
@@ -113,14 +113,18 @@ static void set_window(CtnConv2dChannelsS8Args *a, const Call *call, bool transp
 static void set_constants(C *c, Call *call, const Left *left) {
     CtnConv2dChannelsS8Args *a = call->args;
     const Columns *k = &left->all;
+    int64_t per_group = a->out_c / (a->in_c / a->depth);
     int64_t count = left->count;
     int8_t *weights = NEW_ARRAY(c, int8_t, count * k->depth), *w = weights;
     int8_t *shift = NEW_ARRAY(c, int8_t, count);
     int32_t *multiplier = NEW_ARRAY(c, int32_t, count), *bias = NEW_ARRAY(c, int32_t, count);
+    int32_t *channels = NEW_ARRAY(c, int32_t, 2 * count);
     for (int32_t i = 0; i < count; i++) {
         int64_t channel = left->channel[i];
         for (int64_t n = 0; n < k->depth; n++)
             *w++ = k->weights[channel * k->channel_step + n * k->depth_step];
+        channels[2 * i] = (int32_t)channel;
+        channels[2 * i + 1] = (int32_t)(channel / per_group * a->depth);
         shift[i] = k->shift[channel];
         multiplier[i] = k->multiplier[channel];
         bias[i] = k->bias ? k->bias[channel] : 0;
@@ -130,7 +134,7 @@ static void set_constants(C *c, Call *call, const Left *left) {
     call_const(call, &a->shift, "shift", DT_I8, shift, count, 1);
     call_const(call, &a->multiplier, "multiplier", DT_I32, multiplier, 4 * count, 4);
     call_const(call, &a->bias, "bias", DT_I32, bias, 4 * count, 4);
-    call_const(call, &a->channels, "channels", DT_I32, left->channel, 4 * count, 4);
+    call_const(call, &a->channels, "channels", DT_I32, channels, 8 * count, 4);
 }
 
 static Call *call_of(C *c, Graph *g, Call *call, const Left *left, const char *isa) {

@@ -81,17 +81,6 @@ bool columns_fit(const Columns *k) {
     return true;
 }
 
-void store_pack(Call *call, uint32_t *table, int32_t *clamp_min, int32_t *clamp_max) {
-    if (call_data(call, table) || (*clamp_min == -128 && *clamp_max == 127))
-        return;
-    int8_t entry[256];
-    for (int i = 0; i < 256; i++)
-        entry[i] = (int8_t)ctn_clamp(i - 128, *clamp_min, *clamp_max);
-    call_const(call, table, "clamp", DT_I8, entry, sizeof entry, 1);
-    *clamp_min = -128;
-    *clamp_max = 127;
-}
-
 bool store_fits(const Call *call, const uint32_t *table, int32_t zero_point, int32_t clamp_min,
                 int32_t clamp_max) {
     if (zero_point < -512 || zero_point > 511)

@@ -29,8 +29,6 @@ typedef struct {
  * the sum. Results are those of sums of low..high saturated to at most 10 bits. */
 bool column_factor(const Columns *k, int64_t channel, int32_t offset, Factor *f);
 bool columns_fit(const Columns *k);
-/* A clamp that is not the saturation of 8 bits becomes a table. */
-void store_pack(Call *call, uint32_t *table, int32_t *clamp_min, int32_t *clamp_max);
 /* May the store hold this zero point and, if there is a table, is it one of 8 or 10 bits? */
 bool store_fits(const Call *call, const uint32_t *table, int32_t zero_point, int32_t clamp_min,
                 int32_t clamp_max);

@@ -1,5 +1,5 @@
-/* The kernel table and the variant table, made from the runtime's two lists (runtime/kernels.h), and
- * the choice of a variant. Among the rows of a kernel a later one is the better one. */
+/* The kernel table and the variant table, made from the runtime's two lists (runtime/kernels.h),
+ * and the choice of a variant. Among the rows of a kernel a later one is the better one. */
 #include "lower/packing.h"
 
 #include <assert.h>
@@ -105,4 +105,8 @@ void variant_settle(Call *call, const char *isa) {
     call->variant = variant_choose(call, isa);
     if (!call->variant->isa)
         int4_to_bytes(call, isa);
+    if (linear_runs_as_pixels(call)) {
+        linear_to_pixels(call->graph->c, call);
+        call->variant = variant_choose(call, isa);
+    }
 }

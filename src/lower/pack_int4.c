@@ -223,8 +223,8 @@ static uint32_t *pair_four(const uint32_t *from, int64_t steps, uint32_t *to) {
 
 void pack_linear_int4_words(C *c, Graph *g, Call *call) {
     const CtnLinearS8Args *a = call->args;
-    if (a->rows >= CTN_DOT_ROWS) {
-        linear_becomes_conv2d(c, g, call, CTN_KERNEL_conv2d_s8w4);
+    if (linear_runs_as_pixels(call)) {
+        pack_as_pixels(c, g, call);
         return;
     }
     Call *as8 = call_with_bytes(call);

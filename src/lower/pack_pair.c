@@ -126,10 +126,7 @@ static void source_skip(Source *s) {
 
 static void set_packed(Call *call, const int8_t *packed, int64_t bytes, int64_t scratch) {
     CtnConv2dS8Args *a = call->args;
-    call_const(call, &a->weights, "packed", DT_I8, packed, bytes, 4);
-    call_absent(call, &a->bias);
-    call_absent(call, &a->multiplier);
-    call_absent(call, &a->shift);
+    constants_pack(call, "packed", DT_I8, packed, bytes, 4);
     if (scratch > 0)
         call_scratch(call, &a->scratch, scratch, 16);
 }

@@ -45,10 +45,7 @@ void pack_linear_rows(C *c, Graph *g, Call *call) {
     int8_t *packed = c_calloc(c, (size_t)groups, (size_t)group);
     for (int i = 0; i < groups; i++)
         pack_group(call, i * GROUP, chunks, packed + i * group);
-    call_const(call, &a->weights, "packed", DT_I8, packed, groups * group, 4);
-    call_absent(call, &a->bias);
-    call_absent(call, &a->multiplier);
-    call_absent(call, &a->shift);
+    constants_pack(call, "packed", DT_I8, packed, groups * group, 4);
     if (a->depth % VECTOR != 0)
         call_scratch(call, &a->scratch, (int64_t)chunks * VECTOR, 16);
 }

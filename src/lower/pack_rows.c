@@ -85,9 +85,8 @@ static void pack_linear(C *c, Call *call, bool swapped) {
 }
 
 static void pack_linear_or_conv2d(C *c, Graph *g, Call *call, bool swapped) {
-    const CtnLinearS16Args *a = call->args;
-    if (a->rows > 1)
-        linear_becomes_conv2d(c, g, call, CTN_KERNEL_conv2d_s16);
+    if (linear_runs_as_pixels(call))
+        pack_as_pixels(c, g, call);
     else
         pack_linear(c, call, swapped);
 }

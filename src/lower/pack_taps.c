@@ -10,7 +10,7 @@ enum { LANES = CTN_TAPS_LANES };
 bool depthwise_taps(const Call *call) {
     const CtnDepthwiseConv2dS8Args *a = call->args;
     const int8_t *weights = call_data(call, &a->weights);
-    if (a->out_c != a->in_c || !shifts_right(call, &a->shift, a->out_c))
+    if (a->out_c > CTN_TAPS_TIMES * a->in_c || !shifts_right(call, &a->shift, a->out_c))
         return false;
     for (int64_t i = 0; i < (int64_t)a->kernel_h * a->kernel_w * a->out_c; i++)
         if (weights[i] == -128)
@@ -51,28 +51,27 @@ static void pack_group(const Call *call, int first, int lanes, int taps, int8_t 
 }
 
 /* Offsets, and what padding is read from: vectors where channels fill them, else a strip with room
- * behind it for whole groups. */
+ * behind it for whole groups, and where several outputs read a channel one with its copies. */
 static int64_t scratch_bytes(const CtnDepthwiseConv2dS8Args *a, int together) {
     int64_t taps = (int64_t)a->kernel_h * a->kernel_w;
     int64_t width = (int64_t)(a->out_w - 1) * a->stride_w + (a->kernel_w - 1) * a->dilation_w + 1;
-    if (a->in_c % LANES == 0)
+    if (a->in_c == a->out_c && a->in_c % LANES == 0)
         return CTN_TAPS_OFFSET_ROOM * 2 * taps + CTN_TAPS_OUTSIDE * a->in_c;
-    return CTN_TAPS_OFFSET_ROOM * taps + a->kernel_h * width * a->in_c + together * a->in_c + LANES;
+    int64_t beside = CTN_TAPS_OFFSET_ROOM * taps + together * a->out_c + LANES;
+    int64_t strip = a->kernel_h * width * a->in_c, times = a->out_c / a->in_c;
+    return beside + strip + (times > 1 ? strip * times + (1 + times) * LANES : 0);
 }
 
 void pack_depthwise_taps(C *c, Graph *g, Call *call) {
     CtnDepthwiseConv2dS8Args *a = call->args;
     (void)g;
-    int together = a->stride_w == 1 && LANES % a->in_c == 0 ? LANES / a->in_c : 1;
+    int together = a->stride_w == 1 && LANES % a->out_c == 0 ? LANES / a->out_c : 1;
     int taps = a->kernel_h * a->kernel_w, lanes = a->out_c * together;
     int groups = (lanes + LANES - 1) / LANES;
     int64_t group = taps * LANES + CTN_TAPS_PARAMETERS;
     int8_t *packed = c_calloc(c, (size_t)groups, (size_t)group);
     for (int i = 0; i < groups; i++)
         pack_group(call, i * LANES, lanes, taps, packed + i * group);
-    call_const(call, &a->weights, "packed", DT_I8, packed, groups * group, 4);
-    call_absent(call, &a->bias);
-    call_absent(call, &a->multiplier);
-    call_absent(call, &a->shift);
+    constants_pack(call, "packed", DT_I8, packed, groups * group, 4);
     call_scratch(call, &a->scratch, scratch_bytes(a, together), 16);
 }

@@ -15,6 +15,12 @@ void keep_constants(C *c, Graph *g, Call *call);
 /* The bytes of the constant that a field refers to; NULL if it is absent. */
 const void *call_data(const Call *call, const uint32_t *field);
 
+/* The constants of all outputs are one stream now, in the place of the weights. */
+void constants_pack(Call *call, const char *what, DType element, const void *stream, int64_t bytes,
+                    int align);
+/* A clamp that is not the saturation of 8 bits becomes a table. */
+void store_pack(Call *call);
+
 /* A convolution whose pixels can lie in one row, which becomes so; its kernel takes `block` pixels
  * at once. */
 bool conv2d_is_matrix(const CtnConv2dS8Args *a);
@@ -132,9 +138,12 @@ bool conv2d_int4_rows(const Call *call);
 void pack_conv2d_int4_rows(C *c, Graph *g, Call *call);
 bool linear_int4_words(const Call *call);
 void pack_linear_int4_words(C *c, Graph *g, Call *call);
-/* A linear layer of several rows as the pixels of a convolution with one tap, by `kernel`'s variant
- * of the same level, which packs it. */
-void linear_becomes_conv2d(C *c, Graph *g, Call *call, int kernel);
+/* Linear layers of several rows can be the pixels of a convolution with one tap. Is the call's
+ * variant one that has them so? */
+bool linear_runs_as_pixels(const Call *call);
+void linear_to_pixels(C *c, Call *call);
+/* The same for a call that was not settled, and packs it by the same level. */
+void pack_as_pixels(C *c, Graph *g, Call *call);
 
 /* Layers between 8 and 16 bits: rows_s16.h says how weights lie. */
 bool conv2d_by_rows(const Call *call);

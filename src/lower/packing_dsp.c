@@ -130,20 +130,6 @@ static bool columns_fit(const Columns *k) {
     return true;
 }
 
-/* ---- stores -------------------------------------------------------------------------------- */
-
-/* A clamp that is not the saturation becomes a table. */
-static void store_pack(Call *call, uint32_t *table, int32_t *clamp_min, int32_t *clamp_max) {
-    if (call_data(call, table) || (*clamp_min == -128 && *clamp_max == 127))
-        return;
-    int8_t entry[256];
-    for (int i = 0; i < 256; i++)
-        entry[i] = (int8_t)ctn_clamp(i - 128, *clamp_min, *clamp_max);
-    call_const(call, table, "clamp", DT_I8, entry, sizeof entry, 1);
-    *clamp_min = -128;
-    *clamp_max = 127;
-}
-
 /* ---- streams of the matrix block ----------------------------------------------------------- */
 
 /* How a row of depth bytes is cut: runs of `run` bytes, each padded to whole steps. */
@@ -237,11 +223,8 @@ static int32_t conv2d_pack_streams(C *c, Call *call, Cut cut) {
     uint32_t *stream = c_alloc(c, (size_t)bytes), *end = stream;
     for (int64_t group = 0; group < a->groups; group++)
         end = stream_columns(&k, group * columns, columns, cut, end);
-    call_const(call, &a->weights, "weight", DT_I32, stream, bytes, 4);
-    call_absent(call, &a->bias);
-    call_absent(call, &a->multiplier);
-    call_absent(call, &a->shift);
-    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    constants_pack(call, "weight", DT_I32, stream, bytes, 4);
+    store_pack(call);
     return steps;
 }
 
@@ -304,8 +287,8 @@ static uint32_t *stream_four(const Columns *k, int64_t channel, Cut cut, uint32_
 
 void linear_pack_dsp(C *c, Graph *g, Call *call) {
     CtnLinearS8Args *a = call->args;
-    if (a->rows >= CTN_DOT_ROWS) {
-        linear_becomes_conv2d(c, g, call, CTN_KERNEL_conv2d_s8);
+    if (linear_runs_as_pixels(call)) {
+        pack_as_pixels(c, g, call);
         return;
     }
     Columns k;
@@ -323,11 +306,8 @@ void linear_pack_dsp(C *c, Graph *g, Call *call) {
         column_factor(&k, i, &f);
         *start = (uint32_t)f.raw_bias;
     }
-    call_const(call, &a->weights, "weight", DT_I32, stream, bytes, 4);
-    call_absent(call, &a->bias);
-    call_absent(call, &a->multiplier);
-    call_absent(call, &a->shift);
-    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    constants_pack(call, "weight", DT_I32, stream, bytes, 4);
+    store_pack(call);
 }
 
 /* ---- depthwise_conv2d_s8 ------------------------------------------------------------------- */
@@ -389,11 +369,8 @@ static void depthwise_pack_streams(C *c, Call *call) {
     uint32_t *stream = c_alloc(c, (size_t)bytes), *end = stream;
     for (int64_t first = 0; first < a->out_c; first += QUAD)
         end = stream_quad(a, &k, first + QUAD > a->out_c ? a->out_c - QUAD : first, end);
-    call_const(call, &a->weights, "weight", DT_I32, stream, bytes, 4);
-    call_absent(call, &a->bias);
-    call_absent(call, &a->multiplier);
-    call_absent(call, &a->shift);
-    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    constants_pack(call, "weight", DT_I32, stream, bytes, 4);
+    store_pack(call);
 }
 
 void depthwise_pack_dsp(C *c, Graph *g, Call *call) {
@@ -536,7 +513,7 @@ void matmul_pack_dsp(C *c, Graph *g, Call *call) {
     CtnMatmulS8Args *a = call->args;
     int32_t steps = ctn_dot_steps(a->depth);
     int32_t pairs = ctn_dot_columns_s16(a->columns == 1 ? a->rows : a->columns, steps) / 2;
-    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    store_pack(call);
     call_scratch(call, &a->scratch,
                  4LL * steps * CTN_DOT_STEP_WORDS +
                      (int64_t)pairs * (CTN_DOT_PAIR_BYTES + 16 * steps) + a->depth,
@@ -589,10 +566,7 @@ void conv_transpose2d_pack_dsp(C *c, Graph *g, Call *call) {
     Remainders r = {c, a, &k, 0, text_new(c), 0};
     for (; r.group < a->groups; r.group++)
         for_each_reach(a, stream_reached, &r);
-    call_const(call, &a->weights, "weight", DT_I32, r.stream.data, (int64_t)r.stream.length, 4);
-    call_absent(call, &a->bias);
-    call_absent(call, &a->multiplier);
-    call_absent(call, &a->shift);
-    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    constants_pack(call, "weight", DT_I32, r.stream.data, (int64_t)r.stream.length, 4);
+    store_pack(call);
     call_scratch(call, &a->scratch, 4LL * r.most_steps * CTN_DOT_STEP_WORDS, 4);
 }

@@ -98,11 +98,8 @@ void pack_conv2d_dots(C *c, Graph *g, Call *call) {
     int8_t *stream = c_alloc(c, (size_t)bytes), *end = stream;
     for (int64_t group = 0; group < a->groups; group++)
         end = put_group(&k, group * columns, columns, cut, end);
-    call_const(call, &a->weights, "packed", DT_I8, stream, bytes, 1);
-    call_absent(call, &a->bias);
-    call_absent(call, &a->multiplier);
-    call_absent(call, &a->shift);
-    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    constants_pack(call, "packed", DT_I8, stream, bytes, 1);
+    store_pack(call);
     call_scratch(call, &a->scratch, block_scratch(columns, cut) + cut.depth_step, 4);
 }
 
@@ -181,9 +178,6 @@ void pack_linear_dots(C *c, Graph *g, Call *call) {
     } else {
         put_vectors(&k, stream);
     }
-    call_const(call, &a->weights, "packed", DT_I8, stream, bytes, 4);
-    call_absent(call, &a->bias);
-    call_absent(call, &a->multiplier);
-    call_absent(call, &a->shift);
-    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    constants_pack(call, "packed", DT_I8, stream, bytes, 4);
+    store_pack(call);
 }

@@ -34,11 +34,8 @@ static void finish_call(Call *call, const void *stream, int64_t bytes, int64_t r
     ctn_taps_axes(a, &line, &run);
     int64_t lines = ctn_taps_lines(&line, &run);
     int64_t rows = (lines - 1) * line.stride + line.kernel;
-    call_const(call, &a->weights, "packed", DT_I8, stream, bytes, 4);
-    call_absent(call, &a->bias);
-    call_absent(call, &a->multiplier);
-    call_absent(call, &a->shift);
-    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    constants_pack(call, "packed", DT_I8, stream, bytes, 4);
+    store_pack(call);
     call_scratch(call, &a->scratch, 4 * reserved + (16 + rows * 8) * run.kernel, 4);
 }
 

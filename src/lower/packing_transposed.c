@@ -61,11 +61,7 @@ void pack_reaches(C *c, Call *call, int alignment, StreamOfReached *stream_of) {
     conv2d_columns(call, &k);
     Remainders r = {c, a, &k, stream_of, text_new(c), 0};
     for_each_reach(a, put_reached, &r);
-    call_const(call, &a->weights, "packed", DT_I8, r.stream.data, (int64_t)r.stream.length,
-               alignment);
-    call_absent(call, &a->bias);
-    call_absent(call, &a->multiplier);
-    call_absent(call, &a->shift);
-    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    constants_pack(call, "packed", DT_I8, r.stream.data, (int64_t)r.stream.length, alignment);
+    store_pack(call);
     call_scratch(call, &a->scratch, r.scratch, 4);
 }

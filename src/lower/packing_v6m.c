@@ -68,11 +68,8 @@ void pack_conv2d_bytes(C *c, Graph *g, Call *call) {
     if (conv2d_is_matrix(a))
         conv2d_to_one_row(call, CTN_DOT_ROWS);
     void *stream = stream_of(c, &k, a->out_c / a->groups, &bytes);
-    call_const(call, &a->weights, "packed", DT_I8, stream, bytes, 4);
-    call_absent(call, &a->bias);
-    call_absent(call, &a->multiplier);
-    call_absent(call, &a->shift);
-    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    constants_pack(call, "packed", DT_I8, stream, bytes, 4);
+    store_pack(call);
     call_scratch(call, &a->scratch, 4LL * ctn_dot_even((int32_t)k.depth) + a->in_c / a->groups, 4);
 }
 
@@ -121,9 +118,6 @@ void pack_linear_bytes(C *c, Graph *g, Call *call) {
         stream = stream_of(c, &k, a->columns, &bytes);
         call_scratch(call, &a->scratch, 4LL * ctn_dot_even(a->depth), 4);
     }
-    call_const(call, &a->weights, "packed", DT_I8, stream, bytes, 4);
-    call_absent(call, &a->bias);
-    call_absent(call, &a->multiplier);
-    call_absent(call, &a->shift);
-    store_pack(call, &a->table, &a->clamp_min, &a->clamp_max);
+    constants_pack(call, "packed", DT_I8, stream, bytes, 4);
+    store_pack(call);
 }

@@ -10,16 +10,19 @@
 
 #include <string.h>
 
+/* `same`: the kernel that takes the producer's call first; its fields are those of the fused one.
+ */
 static const struct {
-    int producer, fused;
+    int producer, same, fused;
 } kernels[] = {
-    {CTN_KERNEL_conv2d_s8, CTN_KERNEL_conv2d_add_s8},
+    {CTN_KERNEL_conv2d_s8, CTN_KERNEL_conv2d_s8, CTN_KERNEL_conv2d_add_s8},
+    {CTN_KERNEL_linear_s8, CTN_KERNEL_conv2d_s8, CTN_KERNEL_conv2d_add_s8},
 };
 
 int residual_producer(int kernel) {
     for (size_t i = 0; i < COUNT_OF(kernels); i++)
         if (kernels[i].fused == kernel)
-            return kernels[i].producer;
+            return kernels[i].same;
     return -1;
 }
 
@@ -129,13 +132,17 @@ static Call fused_call(C *c, const Call *call, const Call *sum, const CallRef *s
                        bool b_is_made) {
     Call fused = *call;
     const CtnAddS8Args *s = sum->args;
+    fused.ref = c_memdup(c, call->ref, sizeof *call->ref * (size_t)call->ref_count);
+    fused.ref_capacity = call->ref_count;
+    if (call->kernel == CTN_KERNEL_linear_s8)
+        linear_to_pixels(c, &fused);
+    const void *args = fused.args;
+    int bytes = fused.args_bytes;
     fused.kernel = fused_kernel(call->kernel);
     fused.args_bytes = kernel_at(fused.kernel)->args_bytes;
     fused.args = c_calloc(c, (size_t)fused.args_bytes, 1);
-    memcpy(fused.args, call->args, (size_t)call->args_bytes);
-    fused.ref = c_memdup(c, call->ref, sizeof *call->ref * (size_t)call->ref_count);
-    fused.ref_capacity = call->ref_count;
-    CtnResidualArgs *r = (CtnResidualArgs *)(void *)((char *)fused.args + call->args_bytes);
+    memcpy(fused.args, args, (size_t)bytes);
+    CtnResidualArgs *r = (CtnResidualArgs *)(void *)((char *)fused.args + bytes);
     uint32_t *output = (uint32_t *)fused.args + kernel_field(fused.kernel, "output")->offset / 4;
     call_take(&fused, output, call_ref_named(sum, "output"));
     call_take(&fused, &r->skip, skip);

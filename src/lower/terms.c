@@ -459,7 +459,7 @@ static void flat_terms(Terms *t) {
 static void channel_terms(Terms *t) {
     const Call *c = t->call;
     Window w = window_of(c);
-    double depth = get(c, "in_c", 1) / get(c, "groups", 1), count = get(c, "channel_count", 1);
+    double depth = get(c, "depth", 1), count = get(c, "channel_count", 1);
     double reached = w.taps / (get(c, "ratio_h", 1) * get(c, "ratio_w", 1));
     add(t, w.pixels);
     add(t, w.pixels * count);
@@ -467,6 +467,7 @@ static void channel_terms(Terms *t) {
     add(t, w.pixels * count * w.taps);
     add(t, w.pixels * count * reached);
     add(t, w.pixels * count * reached * depth);
+    add(t, w.pixels * count * reached * blocks(depth, 16));
     add(t, w.pixels * count * looked_up(c));
 }
 

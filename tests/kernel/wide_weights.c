@@ -118,7 +118,7 @@ static int64_t channel_sum(const CtnConv2dChannelsS8Args *a, const CtnFrame *f, 
                            int64_t i) {
     const int8_t *input = ctn_at(f, a->input), *weights = ctn_at(f, a->weights);
     const int32_t *channels = ctn_at(f, a->channels);
-    int64_t depth = a->in_c / a->groups, group = channels[i] / (a->out_c / a->groups), sum = 0;
+    int64_t depth = a->depth, first = channels[2 * i + 1], sum = 0;
     int64_t b = pixel / a->out_w / a->out_h, oy = pixel / a->out_w % a->out_h;
     int64_t ox = pixel % a->out_w, taps = (int64_t)a->kernel_h * a->kernel_w;
     for (int64_t t = 0; t < taps; t++) {
@@ -127,7 +127,7 @@ static int64_t channel_sum(const CtnConv2dChannelsS8Args *a, const CtnFrame *f, 
         int64_t y = channel_source(down, a->ratio_h, a->in_h);
         int64_t x = channel_source(across, a->ratio_w, a->in_w);
         for (int64_t c = 0; y >= 0 && x >= 0 && c < depth; c++)
-            sum += (input[((b * a->in_h + y) * a->in_w + x) * a->in_c + group * depth + c] -
+            sum += (input[((b * a->in_h + y) * a->in_w + x) * a->in_c + first + c] -
                     a->input_zero_point) *
                    (int64_t)weights[(i * taps + t) * depth + c];
     }
@@ -143,7 +143,7 @@ void wide_conv2d_channels_s8(const CtnConv2dChannelsS8Args *a, const CtnFrame *f
         for (int64_t i = 0; i < a->channel_count; i++) {
             int64_t sum = channel_sum(a, f, pixel, i) + (bias ? bias[i] : 0);
             sum = wide_requantize(sum, multiplier[i], shift[i]) + a->output_zero_point;
-            output[pixel * a->out_c + channels[i]] =
+            output[pixel * a->out_c + channels[2 * i]] =
                 wide_finish(sum, a->clamp_min, a->clamp_max, ctn_at(f, a->table));
         }
 }

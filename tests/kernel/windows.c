@@ -155,9 +155,10 @@ void make_conv2d_channels_s8(Maker *m, Call *call) {
     CtnConv2dChannelsS8Args *a = call->args;
     Window w = window_of(m);
     bool transposed = m->index % 3 == 2;
-    a->groups = chance(m, 30) ? between(m, 2, 3) : 1;
-    w.in_c *= a->groups;
-    w.out_c *= a->groups;
+    int32_t groups = chance(m, 30) ? between(m, 2, 3) : 1, per_group = w.out_c;
+    a->depth = w.in_c;
+    w.in_c *= groups;
+    w.out_c *= groups;
     a->batches = w.batches;
     a->in_h = w.in_h;
     a->in_w = w.in_w;
@@ -182,15 +183,16 @@ void make_conv2d_channels_s8(Maker *m, Call *call) {
     a->input_zero_point = random_zero_point(m);
     a->output_zero_point = random_zero_point(m);
     random_store(m, call, &a->clamp_min, &a->clamp_max, &a->table);
-    int32_t *channel = NEW_ARRAY(m->c, int32_t, w.out_c), percent = between(m, 0, 100);
+    int32_t *channel = NEW_ARRAY(m->c, int32_t, 2 * w.out_c), percent = between(m, 0, 100);
     a->channel_count = 0;
     for (int32_t i = 0; i < w.out_c; i++)
-        if (chance(m, percent) || (a->channel_count == 0 && i == w.out_c - 1))
-            channel[a->channel_count++] = i;
-    constant(call, &a->channels, DT_I32, a->channel_count, channel);
-    channel_constants(m, call, a->channel_count,
-                      (int64_t)w.kernel_h * w.kernel_w * (w.in_c / a->groups), &a->weights,
-                      &a->bias, &a->multiplier, &a->shift);
+        if (chance(m, percent) || (a->channel_count == 0 && i == w.out_c - 1)) {
+            channel[2 * a->channel_count] = i;
+            channel[2 * a->channel_count++ + 1] = i / per_group * a->depth;
+        }
+    constant(call, &a->channels, DT_I32, 2 * a->channel_count, channel);
+    channel_constants(m, call, a->channel_count, (int64_t)w.kernel_h * w.kernel_w * a->depth,
+                      &a->weights, &a->bias, &a->multiplier, &a->shift);
     call_in(call, &a->input, tensor(m, "input", DT_I8, w.batches * w.in_h * w.in_w * w.in_c));
     call_out(call, &a->output,
              tensor(m, "output", DT_I8, (int64_t)a->batches * a->out_h * a->out_w * a->out_c));

@@ -12,12 +12,10 @@
 
 static const char *const cpus[] = {"cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"};
 
-static const char *const data = "flow/in_place/residual.npz";
-
-static const char *compiled(const char *cpu, const char *optimize) {
-    const char *calibrate[] = {data};
-    const char *out = flow_path("%s_%s", cpu, optimize);
-    CortenOptions o = {.model = "flow/in_place/residual.pt2",
+static const char *model_compiled(const char *model, const char *cpu, const char *optimize) {
+    const char *calibrate[] = {flow_text("flow/in_place/%s.npz", model)};
+    const char *out = flow_path("%s_%s_%s", model, cpu, optimize);
+    CortenOptions o = {.model = flow_text("flow/in_place/%s.pt2", model),
                        .calibrate = calibrate,
                        .calibrate_count = 1,
                        .target = cpu,
@@ -28,10 +26,14 @@ static const char *compiled(const char *cpu, const char *optimize) {
     return out;
 }
 
+static const char *compiled(const char *cpu, const char *optimize) {
+    return model_compiled("residual", cpu, optimize);
+}
+
 /* The quantized graph of a compiled folder lowered again, for size: sums are calls of their own. */
-static const char *apart_of(const char *fused, const char *cpu) {
-    const char *out = flow_path("%s_apart", cpu);
-    CortenOptions o = {.model = flow_text("%s/residual.corten", fused),
+static const char *apart_of(const char *model, const char *fused, const char *cpu) {
+    const char *out = flow_path("%s_%s_apart", model, cpu);
+    CortenOptions o = {.model = flow_text("%s/%s.corten", fused, model),
                        .from = "layout",
                        .target = cpu,
                        .optimize = "size",
@@ -54,18 +56,32 @@ static int64_t number_of(const char *out, const char *name) {
     return json_integer_value(json_object_get(flow_report(out), name));
 }
 
+static void assert_same_bytes(const char *model, const char *fused, const char *apart) {
+    const char *data = flow_text("flow/in_place/%s.npz", model);
+    ArrayList a = flow_outputs(fused, data, NULL), b = flow_outputs(apart, data, NULL);
+    const Array *x = a.item[0].array, *y = b.item[0].array;
+    assert_int_equal(array_bytes(x), array_bytes(y));
+    assert_memory_equal(x->data, y->data, (size_t)array_bytes(x));
+}
+
+/* Of model residual all three sums behind a convolution; of model sums those behind a convolution
+ * and behind a linear layer of several rows. */
 static void a_sum_in_a_store_gives_the_bytes_of_two_calls(void **state) {
+    static const struct {
+        const char *model;
+        int sums;
+    } cases[] = {{"residual", 3}, {"sums", 2}};
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(cpus); i++) {
-        const char *fused = compiled(cpus[i], "speed"), *apart = apart_of(fused, cpus[i]);
-        assert_int_equal(calls_of(fused, "ctn_conv2d_add_s8_"), 3);
-        assert_int_equal(calls_of(apart, "ctn_conv2d_add_s8"), 0);
-        assert_int_equal(calls_of(apart, "ctn_add_s8") - calls_of(fused, "ctn_add_s8"), 3);
-        ArrayList a = flow_outputs(fused, data, NULL), b = flow_outputs(apart, data, NULL);
-        const Array *x = a.item[0].array, *y = b.item[0].array;
-        assert_int_equal(array_bytes(x), array_bytes(y));
-        assert_memory_equal(x->data, y->data, (size_t)array_bytes(x));
-    }
+    for (size_t k = 0; k < COUNT_OF(cases); k++)
+        for (size_t i = 0; i < COUNT_OF(cpus); i++) {
+            const char *model = cases[k].model, *fused = model_compiled(model, cpus[i], "speed");
+            const char *apart = apart_of(model, fused, cpus[i]);
+            assert_int_equal(calls_of(fused, "ctn_conv2d_add_s8_"), cases[k].sums);
+            assert_int_equal(calls_of(apart, "ctn_conv2d_add_s8"), 0);
+            assert_int_equal(calls_of(apart, "ctn_add_s8") - calls_of(fused, "ctn_add_s8"),
+                             cases[k].sums);
+            assert_same_bytes(model, fused, apart);
+        }
 }
 
 static const char *node_text(json_t *node, const char *name) {
