@@ -43,10 +43,14 @@ static void add_placed(Costs *k, const Placed *p) {
  * with its small ones. */
 static void add_layer(Costs *k, const Layer *layer, const char *isa) {
     add_placed(k, layer_place(k->c, layer, isa));
-    if (layer->kernel == CTN_KERNEL_conv2d_s8 && layer->n > 0) {
+    bool sums = layer->kernel == CTN_KERNEL_conv2d_s8 || layer->kernel == CTN_KERNEL_conv2d_s8w4;
+    if (sums && layer->n > 0) {
         Layer sum = *layer;
-        sum.kernel = CTN_KERNEL_conv2d_add_s8;
-        add_placed(k, layer_place(k->c, &sum, isa));
+        sum.kernel = layer->kernel == CTN_KERNEL_conv2d_s8 ? CTN_KERNEL_conv2d_add_s8
+                                                           : CTN_KERNEL_conv2d_add_s8w4;
+        const Placed *p = layer_place(k->c, &sum, isa);
+        if (p->call->kernel == sum.kernel) /* not that of 8 bits, for want of one of 4 */
+            add_placed(k, p);
     }
     for (int v = 0; v < variant_table_count; v++) {
         const Variant *small = &variant_table[v];

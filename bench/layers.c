@@ -647,6 +647,9 @@ static void make(Maker *m) {
     case CTN_KERNEL_conv2d_s8w4:
         conv2d_s8(m);
         break;
+    case CTN_KERNEL_conv2d_add_s8w4:
+        conv2d_add_s8(m);
+        break;
     case CTN_KERNEL_depthwise_conv2d_s8w4:
         depthwise_conv2d_s8(m);
         break;

@@ -66,6 +66,7 @@
 /* The same with weights of 4 bits, -7..7, two a byte in their order, the first in the low bits;
  * each stands for 16 times its value. */
 #define CTN_CONV2D_S8W4_FIELDS(REF, INT, INTS) CTN_CONV2D_S8_FIELDS(REF, INT, INTS)
+#define CTN_CONV2D_ADD_S8W4_FIELDS(REF, INT, INTS) CTN_CONV2D_ADD_S8_FIELDS(REF, INT, INTS)
 #define CTN_DEPTHWISE_CONV2D_S8W4_FIELDS(REF, INT, INTS)                                           \
     CTN_DEPTHWISE_CONV2D_S8_FIELDS(REF, INT, INTS)
 

@@ -1,34 +1,36 @@
-/* Convolution in plain C: the definition that every variant equals. The host has proven that bias
- * plus the sum of products fits int32. */
+/* Convolution in plain C with weights of 8 or 4 bits: the definition that every variant equals. The
+ * host has proven that bias plus the sum of products fits int32. */
 #ifndef CTN_CONV2D_PLAIN_S8_H
 #define CTN_CONV2D_PLAIN_S8_H
 
 #include "ctn.h"
 #include "fix.h"
 #include "loop.h"
+#include "nibble.h"
 #include "residual_s8.h"
 
 /* The products of one output channel; `image` is the first input channel of the group and
- * `weights` the channel's filter. */
+ * `filter` the place of the channel's first weight. */
 static inline int32_t ctn_conv2d_tap_sum(const CtnConv2dS8Args *a, const int8_t *image,
-                                         const int8_t *weights, int32_t y0, int32_t x0,
-                                         CtnSpan ky_span, CtnSpan kx_span) {
+                                         const int8_t *weights, int32_t filter, int32_t y0,
+                                         int32_t x0, CtnSpan ky_span, CtnSpan kx_span,
+                                         int nibbles) {
     int32_t depth = a->in_c / a->groups;
     int32_t sum = 0;
     for (int32_t ky = ky_span.first; ky < ky_span.end; ky++) {
         int32_t y = y0 + ky * a->dilation_h;
         for (int32_t kx = kx_span.first; kx < kx_span.end; kx++) {
             const int8_t *q = image + (y * a->in_w + x0 + kx * a->dilation_w) * a->in_c;
-            const int8_t *w = weights + (ky * a->kernel_w + kx) * depth;
+            int32_t w = filter + (ky * a->kernel_w + kx) * depth;
             for (int32_t c = 0; c < depth; c++)
-                sum += (q[c] - a->input_zero_point) * w[c];
+                sum += (q[c] - a->input_zero_point) * ctn_weight(weights, w + c, nibbles);
         }
     }
     return sum;
 }
 
 static inline void ctn_conv2d_plain(const CtnConv2dS8Args *a, const CtnFrame *frame,
-                                    CtnResidual *residual) {
+                                    CtnResidual *residual, int nibbles) {
     const int8_t *input = ctn_at(frame, a->input);
     const int8_t *weights = ctn_at(frame, a->weights);
     const int32_t *bias = ctn_at(frame, a->bias);
@@ -48,7 +50,7 @@ static inline void ctn_conv2d_plain(const CtnConv2dS8Args *a, const CtnFrame *fr
                 for (int32_t oc = 0; oc < a->out_c; oc++) {
                     const int8_t *image = input + oc / group_out * depth;
                     int32_t sum =
-                        ctn_conv2d_tap_sum(a, image, weights + oc * filter, y0, x0, ky, kx);
+                        ctn_conv2d_tap_sum(a, image, weights, oc * filter, y0, x0, ky, kx, nibbles);
                     sum = ctn_requantize(sum + (bias ? bias[oc] : 0), multiplier[oc], shift[oc]);
                     int8_t q = ctn_finish_s8(sum + a->output_zero_point, a->clamp_min, a->clamp_max,
                                              table);

@@ -1,53 +1,6 @@
-/* Convolution with 4-bit weights in plain C: the definition that every variant equals. The host has
- * proven that bias plus the sum of products fits int32. */
-#include "ctn.h"
-#include "fix.h"
-#include "loop.h"
-#include "nibble.h"
-
-/* The products of one output channel; `image` is the first input channel of the group and
- * `filter` the channel's first weight. */
-static int32_t tap_sum(const CtnConv2dS8W4Args *a, const int8_t *image, const uint8_t *weights,
-                       int32_t filter, int32_t y0, int32_t x0, CtnSpan ky_span, CtnSpan kx_span) {
-    int32_t depth = a->in_c / a->groups;
-    int32_t sum = 0;
-    for (int32_t ky = ky_span.first; ky < ky_span.end; ky++) {
-        int32_t y = y0 + ky * a->dilation_h;
-        for (int32_t kx = kx_span.first; kx < kx_span.end; kx++) {
-            const int8_t *q = image + (y * a->in_w + x0 + kx * a->dilation_w) * a->in_c;
-            int32_t w = filter + (ky * a->kernel_w + kx) * depth;
-            for (int32_t c = 0; c < depth; c++)
-                sum += (q[c] - a->input_zero_point) * ctn_nibble(weights, w + c);
-        }
-    }
-    return sum;
-}
+/* Convolution with 4-bit weights in plain C. */
+#include "conv2d_plain_s8.h"
 
 void ctn_conv2d_s8w4(const CtnConv2dS8W4Args *a, const CtnFrame *frame) {
-    const int8_t *input = ctn_at(frame, a->input);
-    const uint8_t *weights = ctn_at(frame, a->weights);
-    const int32_t *bias = ctn_at(frame, a->bias);
-    const int32_t *multiplier = ctn_at(frame, a->multiplier);
-    const int8_t *shift = ctn_at(frame, a->shift);
-    const int8_t *table = ctn_at(frame, a->table);
-    int8_t *output = ctn_at(frame, a->output);
-    int32_t depth = a->in_c / a->groups, group_out = a->out_c / a->groups;
-    int32_t filter = a->kernel_h * a->kernel_w * depth;
-    for (int32_t b = 0; b < a->batches; b++, input += a->in_h * a->in_w * a->in_c) {
-        for (int32_t oy = 0; oy < a->out_h; oy++) {
-            int32_t y0 = oy * a->stride_h - a->pad_top;
-            CtnSpan ky = ctn_span(y0, a->dilation_h, a->kernel_h, a->in_h);
-            for (int32_t ox = 0; ox < a->out_w; ox++) {
-                int32_t x0 = ox * a->stride_w - a->pad_left;
-                CtnSpan kx = ctn_span(x0, a->dilation_w, a->kernel_w, a->in_w);
-                for (int32_t oc = 0; oc < a->out_c; oc++) {
-                    const int8_t *image = input + oc / group_out * depth;
-                    int32_t sum = tap_sum(a, image, weights, oc * filter, y0, x0, ky, kx);
-                    sum = ctn_requantize(sum + (bias ? bias[oc] : 0), multiplier[oc], shift[oc]);
-                    *output++ = ctn_finish_s8(sum + a->output_zero_point, a->clamp_min,
-                                              a->clamp_max, table);
-                }
-            }
-        }
-    }
+    ctn_conv2d_plain((const CtnConv2dS8Args *)(const void *)a, frame, 0, 1);
 }

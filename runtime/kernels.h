@@ -84,6 +84,7 @@
     KERNEL(dequantize_s16, DequantizeS16, CTN_DEQUANTIZE_S16_FIELDS)                               \
     KERNEL(conv2d_add_s8, Conv2dAddS8, CTN_CONV2D_ADD_S8_FIELDS)                                   \
     KERNEL(conv2d_channels_s8, Conv2dChannelsS8, CTN_CONV2D_CHANNELS_S8_FIELDS)                    \
+    KERNEL(conv2d_add_s8w4, Conv2dAddS8W4, CTN_CONV2D_ADD_S8W4_FIELDS)                             \
     KERNEL(conv2d_s8w4, Conv2dS8W4, CTN_CONV2D_S8W4_FIELDS)                                        \
     KERNEL(depthwise_conv2d_s8w4, DepthwiseConv2dS8W4, CTN_DEPTHWISE_CONV2D_S8W4_FIELDS)           \
     KERNEL(linear_s8w4, LinearS8W4, CTN_LINEAR_S8W4_FIELDS)
@@ -177,6 +178,8 @@
     VARIANT(conv2d_s8w4, Conv2dS8W4, v6m, conv2d_int4_bytes, pack_conv2d_int4_bytes)               \
     VARIANT(conv2d_s8w4, Conv2dS8W4, v7m, conv2d_int4_bytes, pack_conv2d_int4_bytes)               \
     VARIANT(conv2d_s8w4, Conv2dS8W4, dsp, conv2d_int4_rows, pack_conv2d_int4_rows)                 \
+    VARIANT(conv2d_add_s8w4, Conv2dAddS8W4, dsp, conv2d_add_int4_rows, pack_conv2d_add_int4_rows)  \
+    VARIANT(conv2d_add_s8w4, Conv2dAddS8W4, mve, conv2d_add_int4_pairs, pack_conv2d_add_int4_pairs) \
     VARIANT(conv2d_s8w4, Conv2dS8W4, mve, conv2d_int4_pairs, pack_conv2d_int4_pairs)               \
     VARIANT(linear_s8w4, LinearS8W4, v6m, any_call, pack_linear_int4_bytes)                        \
     VARIANT(linear_s8w4, LinearS8W4, v7m, any_call, pack_linear_int4_bytes)                        \

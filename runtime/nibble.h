@@ -10,4 +10,9 @@ static inline int32_t ctn_nibble(const uint8_t *weights, int32_t i) {
     return (int8_t)(i & 1 ? both & 0xf0 : both << 4);
 }
 
+/* Weight i of either kind; `nibbles` is a constant to the compiler. */
+static inline int32_t ctn_weight(const int8_t *weights, int32_t i, int nibbles) {
+    return nibbles ? ctn_nibble((const uint8_t *)weights, i) : weights[i];
+}
+
 #endif

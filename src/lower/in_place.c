@@ -137,6 +137,7 @@ static const struct {
     {CTN_KERNEL_mul_s16, "b", "dim", "b_stride"},
     {CTN_KERNEL_prelu_s8, "input", "dim", "in_stride"},
     {CTN_KERNEL_conv2d_add_s8, "skip", NULL, NULL},
+    {CTN_KERNEL_conv2d_add_s8w4, "skip", NULL, NULL},
     {CTN_KERNEL_softmax_s8, "input", NULL, NULL},
     {CTN_KERNEL_softmax_f32, "input", NULL, NULL},
     {CTN_KERNEL_program_f32, "a", "dim", "a_stride"},

@@ -14,6 +14,7 @@
 
 static const int kernels[][2] = {
     {CTN_KERNEL_conv2d_s8w4, CTN_KERNEL_conv2d_s8},
+    {CTN_KERNEL_conv2d_add_s8w4, CTN_KERNEL_conv2d_add_s8},
     {CTN_KERNEL_depthwise_conv2d_s8w4, CTN_KERNEL_depthwise_conv2d_s8},
     {CTN_KERNEL_linear_s8w4, CTN_KERNEL_linear_s8},
 };

@@ -94,3 +94,22 @@ bool conv2d_add_pairs(const Call *call) {
 void pack_conv2d_add_pairs(C *c, Graph *g, Call *call) {
     pack_with(c, g, call, pack_conv2d_pairs, CTN_RESIDUAL_PIXELS);
 }
+
+/* ---- the same with weights of 4 bits --------------------------------------------------------- */
+
+bool conv2d_add_int4_rows(const Call *call) {
+    return one_group(call) && sums_are_short(call) && conv2d_int4_rows(call);
+}
+
+void pack_conv2d_add_int4_rows(C *c, Graph *g, Call *call) {
+    pack_with(c, g, call, pack_conv2d_int4_rows, CTN_DOT_ROWS);
+    double_sums(call, residual_of(call));
+}
+
+bool conv2d_add_int4_pairs(const Call *call) {
+    return residual_of(call)->sum_shift < 0 && conv2d_int4_pairs(call);
+}
+
+void pack_conv2d_add_int4_pairs(C *c, Graph *g, Call *call) {
+    pack_with(c, g, call, pack_conv2d_int4_pairs, CTN_RESIDUAL_PIXELS);
+}

@@ -165,5 +165,9 @@ bool conv2d_add_accepts_dsp(const Call *call);
 void conv2d_add_pack_dsp(C *c, Graph *g, Call *call);
 bool conv2d_add_pairs(const Call *call);
 void pack_conv2d_add_pairs(C *c, Graph *g, Call *call);
+bool conv2d_add_int4_rows(const Call *call);
+void pack_conv2d_add_int4_rows(C *c, Graph *g, Call *call);
+bool conv2d_add_int4_pairs(const Call *call);
+void pack_conv2d_add_int4_pairs(C *c, Graph *g, Call *call);
 
 #endif

@@ -17,6 +17,8 @@ static const struct {
 } kernels[] = {
     {CTN_KERNEL_conv2d_s8, CTN_KERNEL_conv2d_s8, CTN_KERNEL_conv2d_add_s8},
     {CTN_KERNEL_linear_s8, CTN_KERNEL_conv2d_s8, CTN_KERNEL_conv2d_add_s8},
+    {CTN_KERNEL_conv2d_s8w4, CTN_KERNEL_conv2d_s8w4, CTN_KERNEL_conv2d_add_s8w4},
+    {CTN_KERNEL_linear_s8w4, CTN_KERNEL_conv2d_s8w4, CTN_KERNEL_conv2d_add_s8w4},
 };
 
 int residual_producer(int kernel) {
@@ -134,7 +136,7 @@ static Call fused_call(C *c, const Call *call, const Call *sum, const CallRef *s
     const CtnAddS8Args *s = sum->args;
     fused.ref = c_memdup(c, call->ref, sizeof *call->ref * (size_t)call->ref_count);
     fused.ref_capacity = call->ref_count;
-    if (call->kernel == CTN_KERNEL_linear_s8)
+    if (call_ints(call, "rows"))
         linear_to_pixels(c, &fused);
     const void *args = fused.args;
     int bytes = fused.args_bytes;

@@ -20,6 +20,7 @@ static const struct {
 } row_kernels[] = {
     {CTN_KERNEL_conv2d_s8, ROWS_WINDOW, {"input"}, {NULL}},
     {CTN_KERNEL_conv2d_add_s8, ROWS_WINDOW, {"input", "skip"}, {NULL}},
+    {CTN_KERNEL_conv2d_add_s8w4, ROWS_WINDOW, {"input", "skip"}, {NULL}},
     {CTN_KERNEL_depthwise_conv2d_s8, ROWS_WINDOW, {"input"}, {NULL}},
     {CTN_KERNEL_conv2d_s8w4, ROWS_WINDOW, {"input"}, {NULL}},
     {CTN_KERNEL_depthwise_conv2d_s8w4, ROWS_WINDOW, {"input"}, {NULL}},

@@ -455,20 +455,41 @@ static void flat_terms(Terms *t) {
     add(t, has(c, "pieces") ? count * ceil(log2(get(c, "pieces", 1))) : 0);
 }
 
+/* Taps that fall on the image, summed over the places of one axis, as conv2d_channels_s8 has it. */
+static double sources_inside(double out, double in, double taps, double start, double step,
+                             double tap, double ratio) {
+    double sum = 0;
+    for (double at = 0; at < out; at++)
+        for (double k = 0; k < taps; k++) {
+            double p = start + at * step + k * tap;
+            sum += p >= 0 && fmod(p, ratio) == 0 && p / ratio < in;
+        }
+    return sum;
+}
+
 /* Some channels of a convolution, tap by tap. */
 static void channel_terms(Terms *t) {
     const Call *c = t->call;
     Window w = window_of(c);
-    double depth = get(c, "depth", 1), count = get(c, "channel_count", 1);
-    double reached = w.taps / (get(c, "ratio_h", 1) * get(c, "ratio_w", 1));
-    add(t, w.pixels);
-    add(t, w.pixels * count);
-    add(t, w.pixels * count * w.lines);
-    add(t, w.pixels * count * w.taps);
-    add(t, w.pixels * count * reached);
-    add(t, w.pixels * count * reached * depth);
-    add(t, w.pixels * count * reached * blocks(depth, 16));
-    add(t, w.pixels * count * looked_up(c));
+    double depth = get(c, "depth", 1), count = w.batches * get(c, "channel_count", 1);
+    double down =
+        count * sources_inside(w.rows / w.batches, get(c, "in_h", 1), w.lines, get(c, "start_h", 0),
+                               get(c, "step_h", 1), get(c, "tap_h", 1), get(c, "ratio_h", 1));
+    double across = sources_inside(w.width, get(c, "in_w", 1), w.kernel_w, get(c, "start_w", 0),
+                                   get(c, "step_w", 1), get(c, "tap_w", 1), get(c, "ratio_w", 1));
+    double pixels = count * w.rows / w.batches * w.width;
+    add(t, count);
+    add(t, count * w.rows);
+    add(t, pixels);
+    add(t, pixels * w.lines);
+    add(t, pixels * w.lines * (get(c, "ratio_h", 1) > 1));
+    add(t, down * w.width);
+    add(t, down * w.width * w.kernel_w);
+    add(t, down * w.width * w.kernel_w * (get(c, "ratio_w", 1) > 1));
+    add(t, down * across);
+    add(t, down * across * depth);
+    add(t, down * across * blocks(depth, 16));
+    add(t, pixels * looked_up(c));
 }
 
 /* What a sum in its store adds to a call. */

@@ -71,8 +71,8 @@ int32_t random_zero_point(Maker *m) {
 }
 
 static bool has_int4_weights(int kernel) {
-    return kernel == CTN_KERNEL_conv2d_s8w4 || kernel == CTN_KERNEL_depthwise_conv2d_s8w4 ||
-           kernel == CTN_KERNEL_linear_s8w4;
+    return kernel == CTN_KERNEL_conv2d_s8w4 || kernel == CTN_KERNEL_conv2d_add_s8w4 ||
+           kernel == CTN_KERNEL_depthwise_conv2d_s8w4 || kernel == CTN_KERNEL_linear_s8w4;
 }
 
 static uint8_t *nibbles(Maker *m, const int8_t *w, int64_t count) {
@@ -208,6 +208,7 @@ static void (*const makers[CTN_KERNEL_COUNT])(Maker *, Call *) = {
     MAKER(masked_softmax_s8),
     MAKER(log_softmax_s8),
     [CTN_KERNEL_conv2d_s8w4] = make_conv2d_s8,
+    [CTN_KERNEL_conv2d_add_s8w4] = make_conv2d_add_s8,
     [CTN_KERNEL_depthwise_conv2d_s8w4] = make_depthwise_conv2d_s8,
     [CTN_KERNEL_linear_s8w4] = make_linear_s8,
 };

@@ -17,6 +17,7 @@ void wide_run(int id, const void *args, const CtnFrame *frame) {
     switch (id) {
         WIDE_CASE(conv2d_s8)
         WIDE_CASE(conv2d_add_s8)
+        WIDE_CASE(conv2d_add_s8w4)
         WIDE_CASE(conv2d_channels_s8)
         WIDE_CASE(depthwise_conv2d_s8)
         WIDE_CASE(conv3d_s8)

@@ -152,6 +152,12 @@ void wide_conv2d_s8w4(const CtnConv2dS8W4Args *a, const CtnFrame *f) {
     conv_run(&(Conv){CONV(a, f), PLANE(a), .groups = a->groups, .nibbles = true});
 }
 
+void wide_conv2d_add_s8w4(const CtnConv2dAddS8W4Args *a, const CtnFrame *f) {
+    conv_run(&(Conv){CONV(a, f), PLANE(a), .groups = a->groups, .nibbles = true});
+    wide_residual(&a->skip, f, ctn_at(f, a->output),
+                  (int64_t)a->batches * a->out_h * a->out_w * a->out_c);
+}
+
 void wide_conv_transpose2d_s8(const CtnConvTranspose2dS8Args *a, const CtnFrame *f) {
     conv_run(&(Conv){CONV(a, f), PLANE(a), .groups = a->groups, .transposed = true});
 }

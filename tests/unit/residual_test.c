@@ -12,18 +12,25 @@
 
 static const char *const cpus[] = {"cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"};
 
-static const char *model_compiled(const char *model, const char *cpu, const char *optimize) {
+/* `precision` NULL: 8 bits everywhere. */
+static const char *compiled_as(const char *model, const char *cpu, const char *optimize,
+                               const char *precision) {
     const char *calibrate[] = {flow_text("flow/in_place/%s.npz", model)};
-    const char *out = flow_path("%s_%s_%s", model, cpu, optimize);
+    const char *out = flow_path("%s_%s_%s%s", model, cpu, optimize, precision ? "_w4" : "");
     CortenOptions o = {.model = flow_text("flow/in_place/%s.pt2", model),
                        .calibrate = calibrate,
                        .calibrate_count = 1,
                        .target = cpu,
                        .optimize = optimize,
+                       .precision = precision,
                        .out = out,
                        .quiet = true};
     assert_code(flow_run(corten_compile, o), 0);
     return out;
+}
+
+static const char *model_compiled(const char *model, const char *cpu, const char *optimize) {
+    return compiled_as(model, cpu, optimize, NULL);
 }
 
 static const char *compiled(const char *cpu, const char *optimize) {
@@ -84,6 +91,18 @@ static void a_sum_in_a_store_gives_the_bytes_of_two_calls(void **state) {
         }
 }
 
+/* The last two levels have blocks for such weights that all their convolutions share. */
+static void weights_of_4_bits_are_summed_in_the_store(void **state) {
+    (void)state;
+    const char *precision = flow_path("w4");
+    text_write(precision, "* = w4\n");
+    for (size_t i = 2; i < COUNT_OF(cpus); i++) {
+        const char *fused = compiled_as("sums", cpus[i], "speed", precision);
+        assert_int_equal(calls_of(fused, "ctn_conv2d_add_s8w4_"), 2);
+        assert_same_bytes("sums", fused, apart_of("sums", fused, cpus[i]));
+    }
+}
+
 static const char *node_text(json_t *node, const char *name) {
     return json_string_value(json_object_get(node, name));
 }
@@ -131,6 +150,7 @@ int main(void) {
     flow_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sum_in_a_store_gives_the_bytes_of_two_calls),
+        cmocka_unit_test(weights_of_4_bits_are_summed_in_the_store),
         cmocka_unit_test(the_report_says_which_call_sums),
         cmocka_unit_test(the_sum_takes_over_the_operand_that_it_reads),
         cmocka_unit_test(models_for_size_add_apart),
