@@ -6,6 +6,7 @@ measured on it. Constants of src/quant are chosen so.
 usage: hold_out.py MODELS_FOLDER CORTEN [CORTEN ...]       one column for each program
        --parts N       (default 4)
        --models A,B    (default: all with at least 8 samples)
+       --precision F   a precision file, given to each compile
 """
 import argparse
 import json
@@ -17,12 +18,13 @@ import tempfile
 import numpy
 
 
-def sqnr(program, model, data, part, parts, work):
+def sqnr(program, model, data, part, parts, work, more):
     """Of the outputs, in decibels, on the samples of one part."""
     left_out = numpy.arange(len(next(iter(data.values())))) % parts == part
     for name, choice in (("seen", ~left_out), ("held_out", left_out)):
         numpy.savez(work / f"{name}.npz", **{k: v[choice] for k, v in data.items()})
-    subprocess.run([program, "compile", model, "-c", work / "seen.npz", "-t", "cortex-m55", "-q", "-o", work / "out"],
+    subprocess.run([program, "compile", model, "-c", work / "seen.npz", "-t", "cortex-m55", "-q", "-o", work / "out",
+                    *more],
                    check=True, stdout=subprocess.DEVNULL)
     shown = subprocess.run([program, "verify", work / "out", "-i", work / "held_out.npz", "--json"],
                            check=True, capture_output=True, text=True).stdout
@@ -35,8 +37,10 @@ def main():
     options.add_argument("program", nargs="+")
     options.add_argument("--parts", type=int, default=4)
     options.add_argument("--models")
+    options.add_argument("--precision", type=pathlib.Path)
     o = options.parse_args()
     names = o.models.split(",") if o.models else sorted(p.name for p in o.folder.iterdir() if p.is_dir())
+    more = ["--precision", o.precision] if o.precision else []
     means = [[] for _ in o.program]
     with tempfile.TemporaryDirectory() as work:
         for name in names:
@@ -46,7 +50,7 @@ def main():
                 continue
             shown = []
             for k, program in enumerate(o.program):
-                figures = [sqnr(program, o.folder / name / "float.pt2", data, part, o.parts, pathlib.Path(work))
+                figures = [sqnr(program, o.folder / name / "float.pt2", data, part, o.parts, pathlib.Path(work), more)
                            for part in range(o.parts)]
                 shown.append(statistics.mean(statistics.mean(f) for f in figures))
                 means[k].append(shown[-1])

@@ -30,6 +30,7 @@ PEER = {  # SQNR dB per output with all calibration samples; its top-1 where the
 OBSERVERS = ("minmax", "percentile", "mse")
 SWINGING = ("ds_cnn", "resnet8")
 SUBSETS = 8
+WIDTHS = ("w4", "int16")
 
 
 def corten(*args):
@@ -145,6 +146,23 @@ def rows_of_observers(zoo):
     return rows
 
 
+def rows_of_widths(zoo):
+    """All nodes under one rule: SQNR and, where there are labels, top-1."""
+    rows = []
+    for name in zoo.models():
+        row = [name]
+        for width in WIDTHS:
+            rule = zoo.work / "rule.txt"
+            rule.write_text(f"* = {width}\n")
+            out = zoo.compile(name, "--precision", rule)
+            result = zoo.verify(name, out)
+            row.append(boxes_and_scores(zoo, name, out) if name == "yolo11n_320" else db(result["output_sqnr_db"]))
+            row.append(f"{100 * result['top1']['integer']:.2f} %" if "top1" in result else "")
+        rows.append(row)
+        print(*row, sep=" | ", flush=True)
+    return rows
+
+
 def rows_of_subsets(zoo):
     rows = []
     for name in SWINGING:
@@ -186,6 +204,12 @@ more than observers differ (below), so the means are given with and without them
 
 {observers}
 
+## Other widths
+
+Every node under one rule of `--precision`: all weights in 4 bits, or all activations in 16.
+
+{widths}
+
 ## How far results swing
 
 Small calibration sets cover ranges by luck. With every {subsets}th calibration sample left out, eight times, another one each:
@@ -200,7 +224,8 @@ far, and `--accuracy-budget`, which may give inputs 16 bits, starts with it.
 Not on test data: `tools/hold_out.py` deals a model's calibration samples into parts, calibrates without one of them and measures on
 it. The damping of the covariances with which weights are rounded was once chosen on the figures above; held-out samples tell
 0.04 from 0.01 and 0.1 by less than they swing (ds_cnn 34.4 / 35.2 / 35.5 dB, digits_silu 34.4 / 34.3 / 34.3, mobilenet_v1_025
-39.0 / 39.4 / 37.8, resnet8 24.5 / 23.8 / 27.8 with 0.01 / 0.04 / 0.1).
+39.0 / 39.4 / 37.8, resnet8 24.5 / 23.8 / 27.8 with 0.01 / 0.04 / 0.1). With 4 bits they prefer less damping, and 0.01 is what GPTQ's
+authors published (nine parts: resnet8 14.2 / 12.4 / 9.6 / 7.7, mobilenet_v1_025 27.6 / 28.3 / 26.6 / 28.5 with 0.005 / 0.01 / 0.02 / 0.04).
 
 ## What limits a model, and what to do
 
@@ -221,8 +246,9 @@ def main():
         defaults = table(
             ("model", "SQNR", "peer", "float → integer", "peer", "float nodes", "int16 nodes"), rows_of_defaults(zoo))
         spread = table(("model", "least", "median", "most"), rows_of_subsets(zoo))
+        widths = table(("model", "w4", "top-1", "int16", "top-1"), rows_of_widths(zoo))
         observers = table(("model",) + OBSERVERS, rows_of_observers(zoo))
-    doc.write_text(TEXT.format(defaults=defaults, observers=observers, spread=spread, subsets=SUBSETS))
+    doc.write_text(TEXT.format(defaults=defaults, observers=observers, widths=widths, spread=spread, subsets=SUBSETS))
 
 
 if __name__ == "__main__":
