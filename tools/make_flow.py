@@ -298,6 +298,18 @@ class Joined(nn.Module):
         return self.c(y).mean(2)
 
 
+class Scores(nn.Module):
+    """Products of two heads whose rows lie between each other, the result smaller than its left side."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = nn.Linear(8, 48), nn.Linear(8, 48), nn.Linear(13, 4)
+
+    def forward(self, x):
+        q, k = (f(x).view(1, 13, 2, 24).transpose(1, 2) for f in (self.a, self.b))
+        return self.c(q @ k.transpose(2, 3))
+
+
 class Branches(nn.Module):
     """Two wide values that need not live at once, in an order in which they do."""
 
@@ -327,6 +339,7 @@ def in_place():
     yield "branches", Branches(), (1, 16)
     yield "coarse", Coarse(), (1, 4, 10, 7)
     yield "sums", Sums(), (1, 4, 12, 9)
+    yield "scores", Scores(), (1, 13, 8)
 
 
 def write(name, module, samples, strict):

@@ -594,7 +594,7 @@ typedef struct {      /* a CtnRef field of the args that points into a buffer */
     Buffer *buffer;
     int64_t offset;
     bool writes;
-    bool overwritable; /* filled by plan: may the output begin there and overwrite it? */
+    bool overwritable; /* filled by plan: may the output overwrite it? */
 } CallRef;
 
 struct Call {

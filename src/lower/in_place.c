@@ -1,5 +1,6 @@
 /* Which operand a call's output may overwrite while the kernel still runs, and what of a call's
- * order of reading and writing that rests on. Its output then begins where the operand does. */
+ * order of reading and writing that rests on. Its output then begins where the operand does, or
+ * some rows below. */
 #include "lower/memory.h"
 #include "taps.h"
 
@@ -63,6 +64,53 @@ static bool rows_in_twos(const Call *call) {
 
 static bool rows_in_fours(const Call *call) {
     return rows_in_blocks(call, 4);
+}
+
+/* ---- products of activations --------------------------------------------------------------- */
+
+/* The first byte of the left side that a row of results needs, rows counted through all batches. */
+static int64_t lhs_start(const CtnMatmulS8Args *a, int64_t row) {
+    int64_t at = row % a->rows * a->lhs_row_stride, batch = row / a->rows;
+    for (int k = 3; k >= 0; k--) {
+        at += batch % a->batch[k] * a->lhs_batch_stride[k];
+        batch /= a->batch[k];
+    }
+    return at;
+}
+
+/* Kernels that read some rows of the left side while they write as many rows of results, one batch
+ * after the other: how far below these must lie so that what is written ends before all that is
+ * still read. */
+static int64_t rows_apart(const Call *call, int together) {
+    const CtnMatmulS8Args *a = call->args;
+    int64_t rows = a->rows, needed = INT64_MAX, distance = 0;
+    for (int k = 0; k < 4; k++)
+        rows *= a->batch[k];
+    for (int64_t row = rows - 1; row >= 0; row--) {
+        int64_t start = lhs_start(a, row), in_batch = row % a->rows, left = a->rows - in_batch;
+        needed = start < needed ? start : needed;
+        int64_t written = (row + (left < together ? left : together)) * a->columns;
+        if (in_batch % together == 0 && written - needed > distance)
+            distance = written - needed;
+    }
+    return distance;
+}
+
+static int64_t one_row(const Call *call) {
+    return rows_apart(call, 1);
+}
+
+static int64_t two_rows(const Call *call) {
+    return rows_apart(call, 2);
+}
+
+/* Strides that go down are nobody's. */
+static bool rows_go_up(const Call *call) {
+    const CtnMatmulS8Args *a = call->args;
+    bool up = a->lhs_row_stride >= 0 && a->lhs_depth_stride >= 0;
+    for (int k = 0; k < 4; k++)
+        up &= a->lhs_batch_stride[k] >= 0;
+    return up;
 }
 
 /* ---- channel by channel -------------------------------------------------------------------- */
@@ -156,19 +204,23 @@ static const struct {
 
 /* Variants that read, in an order of their own, what they need before they write over it. */
 static const struct {
-    const char *symbol;
+    const char *symbol, *operand;
     bool (*fits)(const Call *call);
-    bool channels; /* by channels: only at a distance of whole pixels */
+    int64_t (*distance)(const Call *call); /* NULL: 0 */
+    bool channels;                         /* by channels: only at a distance of whole pixels */
 } ordered[] = {
-    {"ctn_conv2d_s8_v6m", in_twos, false},
-    {"ctn_conv2d_s8_v7m", in_fours, false},
-    {"ctn_conv2d_s8_dsp", in_threes, false},
-    {"ctn_conv2d_s8_dsp_small", one_by_one, false},
-    {"ctn_linear_s8_v6m", rows_in_twos, false},
-    {"ctn_linear_s8_v7m", rows_in_fours, false},
-    {"ctn_depthwise_conv2d_s8_v6m", by_taps, true},
-    {"ctn_depthwise_conv2d_s8_v7m", by_taps, true},
-    {"ctn_depthwise_conv2d_s8_dsp", row_by_row, true},
+    {"ctn_conv2d_s8_v6m", "input", in_twos, NULL, false},
+    {"ctn_conv2d_s8_v7m", "input", in_fours, NULL, false},
+    {"ctn_conv2d_s8_dsp", "input", in_threes, NULL, false},
+    {"ctn_conv2d_s8_dsp_small", "input", one_by_one, NULL, false},
+    {"ctn_linear_s8_v6m", "input", rows_in_twos, NULL, false},
+    {"ctn_linear_s8_v7m", "input", rows_in_fours, NULL, false},
+    {"ctn_matmul_s8_v6m", "lhs", rows_go_up, two_rows, false},
+    {"ctn_matmul_s8_v7m", "lhs", rows_go_up, two_rows, false},
+    {"ctn_matmul_s8_mve", "lhs", rows_go_up, one_row, false},
+    {"ctn_depthwise_conv2d_s8_v6m", "input", by_taps, NULL, true},
+    {"ctn_depthwise_conv2d_s8_v7m", "input", by_taps, NULL, true},
+    {"ctn_depthwise_conv2d_s8_dsp", "input", row_by_row, NULL, true},
 };
 
 static bool elementwise_over(const Call *call, const CallRef *operand) {
@@ -194,8 +246,13 @@ bool call_may_overwrite(const Call *call, const CallRef *operand) {
     if (operand->offset != 0)
         return false;
     if (i < COUNT_OF(ordered))
-        return operand == call_ref_named(call, "input") && ordered[i].fits(call);
+        return operand == call_ref_named(call, ordered[i].operand) && ordered[i].fits(call);
     return elementwise_over(call, operand);
+}
+
+int64_t call_overwrite_distance(const Call *call) {
+    size_t i = ordered_row(call);
+    return i < COUNT_OF(ordered) && ordered[i].distance ? ordered[i].distance(call) : 0;
 }
 
 int call_overwrite_step(const Call *call) {

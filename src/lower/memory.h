@@ -55,8 +55,9 @@ const int32_t *call_ints(const Call *call, const char *name);
 /* Do the strides walk the dims in the order of memory, without gaps? */
 bool call_walks_densely(const Call *call, const char *dims, const char *strides);
 
-/* May the call's output begin where this operand does and overwrite it? */
+/* May the call's output overwrite this operand, from where that begins or from so far below? */
 bool call_may_overwrite(const Call *call, const CallRef *operand);
+int64_t call_overwrite_distance(const Call *call);
 /* Has the call, when it makes that many rows, read what they need of a byte's channel before it
  * writes there? */
 bool call_reads_first(const Call *call, int rows);

@@ -156,7 +156,7 @@ static void find_overlaps(Plan *p) {
                 overlap_strip(s, out);
             if (!s && out->first_call == call->index + 1) {
                 out->over = overwritable(call, out);
-                out->over_distance = 0;
+                out->over_distance = call_overwrite_distance(call);
                 out->over_upward = false;
                 out->over_step = call_overwrite_step(call);
             }

@@ -7,8 +7,10 @@ largest sum of bytes that live at the same time, memory that is taken over count
 usage: memory.py CORTEN FOLDER...
 A FOLDER has float.pt2 and calib.npz. Closes with 'N passed, N failed'.
 """
+import itertools
 import json
 import math
+import operator
 import pathlib
 import re
 import sys
@@ -17,15 +19,17 @@ from planned import check_all, has_strips, planned
 from sections import output
 
 CPUS = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"]
-# Arena with scratch in bytes, and flash held to what must be stored, for these CPUs.
+# Arena with scratch in bytes, for these CPUs.
 FIGURES_FOR = ["cortex-m4", "cortex-m55"]
 FIGURES = {"digits_silu": 3700, "ds_cnn": 9500, "resnet8": 38000, "mobilenet_v1_025": 56000,
            "deep_autoencoder": 900, "digits_vit": 9000, "mobilenet_v2": 480000, "yolo11n_320": 820000,
            "mtcnn_pnet": 56000}
 ABOVE_BOUND = 1.01
 ABOVE_CONSTANTS = 1.03
-# Not reached: where few channels meet vectors of four channels and sixteen weights, zeros fill them.
-ABOVE_CONSTANTS_OF = {("mtcnn_pnet", "cortex-m55"): 1.06}
+# Not reached: where few channels meet vectors of four channels and sixteen weights, zeros fill them;
+# without a long multiply a channel's multiplier and shift are two words, which small filters feel.
+ABOVE_CONSTANTS_OF = {("mtcnn_pnet", "cortex-m55"): 1.06, ("ds_cnn", "cortex-m0plus"): 1.07,
+                      ("mobilenet_v1_025", "cortex-m0plus"): 1.04, ("digits_vit", "cortex-m0plus"): 1.05}
 ALIGN = 16
 # Kernels that are through with an element before they write over it.
 ELEMENTWISE = re.compile("(add|mul|table|prelu|softmax|program)_")
@@ -164,11 +168,25 @@ def reads_first(kernel, fields):
     return ELEMENTWISE.match(kernel) or turned and int(fields["out_h"]) <= TAPS_ROWS
 
 
-def together(over, under, runs):
+def product_needs(under, fields, isa):
+    """Of a product of activations, which has read one row of its left side, or two, when their results
+    are written: what is written and what is still read."""
+    numbers = lambda n: [int(i) for i in fields[n].split(",") if i]
+    rows, columns, at_once = int(fields["rows"]), int(fields["columns"]), 1 if isa == "mve" else 2
+    starts = [sum(map(operator.mul, batch, numbers("lhs_batch_stride"))) + row * int(fields["lhs_row_stride"])
+              for batch in itertools.product(*map(range, numbers("batch"))) for row in range(rows)]
+    groups = [first for first in range(len(starts)) if first % rows % at_once == 0]
+    return max((min(first + at_once, first - first % rows + rows)) * columns + under["bytes"] - min(starts[first:])
+               for first in groups)
+
+
+def together(over, under, runs, isa):
     """Bytes that an output and the input that it takes over need: at every kernel that writes, what is
     written and what will still be read."""
     if len(runs) == 1:
-        return max(over["bytes"], under["bytes"])
+        kernel, fields = runs[0]
+        need = product_needs(under, fields, isa) if kernel == "matmul_s8" else 0
+        return max(over["bytes"], under["bytes"], need)
     inside = lambda b, at: b["offset"] <= at < b["offset"] + b["bytes"]
     reads, need = [], max(over["bytes"], under["bytes"])
     writers = [(k, f) for k, f in runs if k != "move" and inside(over, int(f["output"][1:]))]
@@ -203,7 +221,7 @@ def lower_bound(report, moments):
         for b in alive:
             under = named.get(b["overwrites"])
             if under in alive and runs:
-                live -= b["bytes"] + under["bytes"] - together(b, under, runs)
+                live -= b["bytes"] + under["bytes"] - together(b, under, runs, report["isa"])
         most = max(most, live + max((b["bytes"] for b in alive if b["kind"] == "scratch"), default=0))
     return (most + ALIGN - 1) // ALIGN * ALIGN
 
@@ -247,9 +265,7 @@ def check(model, cpu, out, work):
         wrong.append(f"the bound is {bound}, reported {report['arena_lower_bound_bytes']}")
     if arena > ABOVE_BOUND * bound:
         wrong.append(f"arena {arena}, more than a hundredth above the bound {bound}")
-    if cpu not in FIGURES_FOR:
-        return wrong
-    if arena > FIGURES.get(model, arena):
+    if cpu in FIGURES_FOR and arena > FIGURES.get(model, arena):
         wrong.append(f"arena {arena}, asked for {FIGURES[model]}")
     need, rodata = stored(report, moments), report["bytes"]["rodata"]
     if rodata > ABOVE_CONSTANTS_OF.get((model, cpu), ABOVE_CONSTANTS) * need:
