@@ -140,7 +140,8 @@ struct Value {
     int id; /* dense, unique in the graph: index of graph->value */
     const char *name;
     Type type;
-    int64_t stride[MAX_RANK]; /* elements, as archived; used by functionalize only */
+    int64_t stride[MAX_RANK]; /* elements, as archived; used by functionalize only, as is: */
+    int64_t storage_offset;   /* elements of its memory before the first, which archives lack */
     Role role;
     const char *fqn;    /* parameter's or buffer's name in the module */
     Node *def;          /* NULL: input, parameter, buffer or constant */

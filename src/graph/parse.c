@@ -259,7 +259,9 @@ static void parse_value_attributes(Parser *p, Value *v) {
         else if (scan_attribute(s, "strides")) {
             if (parse_ints(p, 0, DIM_LIMIT, v->stride) != v->type.rank)
                 scan_fail(s, "a stride is needed for each of the %d dimensions", v->type.rank);
-        } else if (scan_attribute(s, "grid"))
+        } else if (scan_attribute(s, "storage_offset"))
+            v->storage_offset = scan_int(s, 0, DIM_LIMIT);
+        else if (scan_attribute(s, "grid"))
             v->grid = parse_grid(p, &v->type);
         else if (scan_attribute(s, "seen"))
             v->observed = parse_observed(p, v);

@@ -161,6 +161,8 @@ static void print_value(Printer *p, const Value *v) {
         text_add(p->t, " strides ");
         print_ints(p, v->type.rank, v->stride);
     }
+    if (p->stage == STAGE_IMPORTED && v->storage_offset > 0)
+        text_add(p->t, " storage_offset %lld", (long long)v->storage_offset);
     if (v->role != ROLE_NONE)
         text_add(p->t, " %s", role_words[v->role]);
     if (v->fqn) {

@@ -100,6 +100,7 @@ Value *scope_define(Pt2 *p, Scope *scope, const char *name, const Loc *loc, cons
     }
     Value *v = value_new(p->g, name_clean(p->c, name), meta->type);
     memcpy(v->stride, meta->stride, sizeof v->stride);
+    v->storage_offset = meta->offset;
     json_object_set_new(scope->values, name, json_integer(v->id));
     return v;
 }

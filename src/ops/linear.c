@@ -507,10 +507,23 @@ static void outer_decompose(C *c, Graph *g, Node *n) {
     value_replace(g, n->out[0], MAKE("aten::mul.Tensor", arg_value(a), arg_value(b)));
 }
 
+/* Of bools beta and alpha are true or false, products are "and", sums "or". */
+static void addr_of_bools(Graph *g, Node *n, Value *product_value) {
+    Value *self = node_in(n, "self");
+    self = MAKE("aten::logical_and", arg_value(self), arg_bool(node_double(n, "beta") != 0));
+    Value *y = MAKE("aten::logical_and", arg_value(product_value),
+                    arg_bool(node_double(n, "alpha") != 0));
+    value_replace(g, n->out[0], MAKE("aten::logical_or", arg_value(self), arg_value(y)));
+}
+
 /* beta * self + alpha * the outer product of two vectors */
 static void addr_decompose(C *c, Graph *g, Node *n) {
-    Value *a = node_operand(n, 1), *b = node_operand(n, 2);
-    if (ranks_are(c, n, a, 1, b, 1))
+    Value *self = node_in(n, "self"), *a = node_operand(n, 1), *b = node_operand(n, 2);
+    if (!ranks_are(c, n, a, 1, b, 1))
+        return;
+    if (self->type.dtype == DT_BOOL && a->type.dtype == DT_BOOL && b->type.dtype == DT_BOOL)
+        addr_of_bools(g, n, MAKE("aten::outer", arg_value(a), arg_value(b)));
+    else
         add_product(g, n, MAKE("aten::outer", arg_value(a), arg_value(b)));
 }
 

@@ -35,8 +35,13 @@ Value *sum_node(C *c, Graph *g, Node *n, Value *x, const Dims *d, bool keepdim, 
                 arg_float(factor));
 }
 
+/* Kernels compare bytes that have a sign, and integers of 32 bits and more. */
 static Value *max_node(C *c, Graph *g, Node *n, Value *x, const Dims *d, bool keepdim,
                        bool minimum) {
+    if (x->type.dtype == DT_U8 || x->type.dtype == DT_I16)
+        return convert(g, n,
+                       max_node(c, g, n, convert(g, n, x, DT_I32), d, keepdim, minimum),
+                       x->type.dtype);
     return MAKE("corten::reduce_max", arg_value(x), dims_arg(c, d, x->type.rank), arg_bool(keepdim),
                 arg_bool(minimum));
 }
@@ -108,6 +113,8 @@ static Value *place_node(C *c, Graph *g, Node *n, bool keepdim, bool minimum) {
     Value *x = node_in(n, "self");
     int rank = x->type.rank;
     int64_t all = -1, one[MAX_RANK];
+    if (x->type.dtype == DT_U8) /* 0 .. 255 as -128 .. 127 */
+        x = convert(g, n, MAKE("aten::bitwise_xor.Scalar", arg_value(x), arg_int(128)), DT_I8);
     if (node_has(n, "dim") && rank > 0)
         return MAKE("corten::argmax", arg_value(x),
                     arg_int(dim_wrap(c, n, node_int(n, "dim"), rank)), arg_bool(keepdim),

@@ -449,8 +449,17 @@ static Tensor *memory_of(Functionalize *p, Node *n, Tensor *in) {
         at += offset % type->dim[d] * whole->stride[d];
         offset /= type->dim[d];
     }
-    if (!node_has(n, "storage_offset"))
-        n->arg[node_arg_index(n, "storage_offset")] = arg_int(at);
+    int64_t first = in->storage->root->storage_offset;
+    if (node_has(n, "storage_offset"))
+        at = node_int(n, "storage_offset") - first;
+    if (at < 0) {
+        diag_error(p->c, DIAG_MODEL, &n->loc,
+                   "as_strided from element %lld of a memory of which archives have those from "
+                   "%lld on, for %s is a view",
+                   (long long)(at + first), (long long)first, in->storage->root->name);
+        return in;
+    }
+    n->arg[node_arg_index(n, "storage_offset")] = arg_int(at);
     if (!moves)
         return whole;
     rewrite_begin(p->c, n);

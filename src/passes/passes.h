@@ -129,6 +129,7 @@ void pass_decompose(C *c, Graph *g, const Options *o);
 void pass_masks(C *c, Graph *g, const Options *o);
 void pass_seen_masks(C *c, Graph *g, const Options *o);
 void pass_equalize(C *c, Graph *g, const Options *o);  /* quant/ */
+void pass_apart(C *c, Graph *g, const Options *o);     /* quant/ */
 void pass_calibrate(C *c, Graph *g, const Options *o); /* quant/ */
 void pass_precision(C *c, Graph *g, const Options *o); /* quant/ */
 void pass_tables(C *c, Graph *g, const Options *o);

@@ -23,6 +23,8 @@ const Pass pass_table[] = {
      pass_masks},
     {"equalize", "channels that share a grid become alike in size", STAGE_CORE, STAGE_CORE,
      "calibrate", pass_equalize},
+    {"apart", "channels that are read apart become alike in size", STAGE_CORE, STAGE_CORE,
+     "calibrate", pass_apart},
     {"calibrate", "runs the samples in float and observes every value", STAGE_CORE, STAGE_CORE,
      "calibrate", pass_calibrate},
     {"seen_masks", "so does what calibration has shown to hide scores", STAGE_CORE, STAGE_CORE,

@@ -50,8 +50,7 @@ static bool is_free(const Value *v) {
     return !v->grid && v->output_count == 0;
 }
 
-/* Is n a function f of one number with f(a x) = a f(x) for a > 0? */
-static bool scales(const Graph *g, const Node *n, const Value *x) {
+bool pointwise_scales(const Graph *g, const Node *n, const Value *x) {
     static const double probe[] = {-1e6, -37, -2, -0.75, -1e-3, 0, 1e-3, 0.75, 2, 37, 1e6};
     double in[MAP_OPERANDS];
     int slot;
@@ -91,7 +90,7 @@ static Value *scalable_value(const Graph *g, const Node *n) {
             return NULL;
         if (readers_take_scales(g, v, axis))
             return v;
-        if (v->user_count != 1 || !scales(g, v->user[0], v))
+        if (v->user_count != 1 || !pointwise_scales(g, v->user[0], v))
             return NULL;
         v = v->user[0]->out[0];
     }
@@ -133,16 +132,19 @@ static void measure(void *user, const Value *v, const Array *a) {
     }
 }
 
-static void run_samples(C *c, Links *l, const Options *o) {
-    int count = o->sample_count < SAMPLES ? o->sample_count : SAMPLES;
+void samples_show(C *c, Graph *g, const Options *o, int most,
+                  void (*seen)(void *user, const Value *v, const Array *a), void *user) {
+    int count = o->sample_count < most ? o->sample_count : most;
     struct Env *outer = c->env;
     for (int s = 0; s < count; s++) {
         Array **sample = o->sample[(int64_t)s * o->sample_count / count];
-        c->env = env_new(c, l->g);
-        for (int k = 0; k < l->g->input_count; k++)
-            if (l->g->input[k].kind == ARG_VALUE)
-                env_set(c->env, l->g->input[k].u.value, sample[k]);
-        graph_eval(c, l->g, c->env, false, measure, l);
+        c->env = env_new(c, g);
+        for (int k = 0; k < g->input_count; k++)
+            if (g->input[k].kind == ARG_VALUE) {
+                env_set(c->env, g->input[k].u.value, sample[k]);
+                seen(user, g->input[k].u.value, sample[k]);
+            }
+        graph_eval(c, g, c->env, false, seen, user);
         env_free(c->env);
     }
     c->env = outer;
@@ -246,7 +248,7 @@ void pass_equalize(C *c, Graph *g, const Options *o) {
     find_links(c, &l);
     if (l.count == 0 || o->sample_count == 0)
         return;
-    run_samples(c, &l, o);
+    samples_show(c, g, o, SAMPLES, measure, &l);
     for (int i = 0; i < l.count; i++) {
         double *factor = NEW_ARRAY(c, double, l.link[i].channels);
         if (choose_factors(&l.link[i], factor))

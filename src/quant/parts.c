@@ -49,8 +49,7 @@ static bool keeps_parts(Sets *s, Node *n) {
     return least < 0.5 * (high - low);
 }
 
-/* The axis along which the numbers of a's elements change, and only along it; -1: there is none. */
-static int axis_of_change(const Array *a) {
+int axis_of_change(const Array *a) {
     int64_t inner = 1;
     for (int d = a->rank - 1; d >= 0; inner *= a->dim[d], d--) {
         bool only = true;

@@ -91,6 +91,15 @@ bool value_stays_float(const Graph *g, const Value *v);
 /* Every constant that a kernel reads, as integers; activations have their grids. */
 void quantize_constants(C *c, Graph *g, const Options *o);
 
+/* The axis along which the numbers of a's elements change, and only along it; -1: there is none.
+ * (parts.c) */
+int axis_of_change(const Array *a);
+/* Is n a function f of one number, its operand x, with f(a x) = a f(x) for a > 0? (equalize.c) */
+bool pointwise_scales(const Graph *g, const Node *n, const Value *x);
+/* Runs at most so many samples in float, from a state at rest, and shows inputs and results. */
+void samples_show(C *c, Graph *g, const Options *o, int most,
+                  void (*seen)(void *user, const Value *v, const Array *a), void *user);
+
 /* The rule names by a pattern: it applies where it can. */
 bool rule_is_glob(const PrecisionRule *rule);
 
