@@ -511,8 +511,8 @@ static void outer_decompose(C *c, Graph *g, Node *n) {
 static void addr_of_bools(Graph *g, Node *n, Value *product_value) {
     Value *self = node_in(n, "self");
     self = MAKE("aten::logical_and", arg_value(self), arg_bool(node_double(n, "beta") != 0));
-    Value *y = MAKE("aten::logical_and", arg_value(product_value),
-                    arg_bool(node_double(n, "alpha") != 0));
+    Value *y =
+        MAKE("aten::logical_and", arg_value(product_value), arg_bool(node_double(n, "alpha") != 0));
     value_replace(g, n->out[0], MAKE("aten::logical_or", arg_value(self), arg_value(y)));
 }
 

@@ -39,8 +39,7 @@ Value *sum_node(C *c, Graph *g, Node *n, Value *x, const Dims *d, bool keepdim, 
 static Value *max_node(C *c, Graph *g, Node *n, Value *x, const Dims *d, bool keepdim,
                        bool minimum) {
     if (x->type.dtype == DT_U8 || x->type.dtype == DT_I16)
-        return convert(g, n,
-                       max_node(c, g, n, convert(g, n, x, DT_I32), d, keepdim, minimum),
+        return convert(g, n, max_node(c, g, n, convert(g, n, x, DT_I32), d, keepdim, minimum),
                        x->type.dtype);
     return MAKE("corten::reduce_max", arg_value(x), dims_arg(c, d, x->type.rank), arg_bool(keepdim),
                 arg_bool(minimum));

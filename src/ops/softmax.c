@@ -237,6 +237,16 @@ static void rows_end(C *c, Graph *g, Node *n, const RowCall *r) {
         copy_value(c, g, n, r->out, n->out[0]);
 }
 
+/* The mask of n, its rows one after the other. */
+static Value *mask_in_order(C *c, Graph *g, Node *n) {
+    Value *mask = node_in(n, "mask");
+    if (!mask || value_order_is_identity(mask))
+        return mask;
+    Value *rows = value_new(g, mask->name, mask->type);
+    copy_value(c, g, n, mask, rows);
+    return rows;
+}
+
 static void softmax_plain(C *c, Graph *g, Node *n, const RowCall *r) {
     Call *call = call_new(c, g, n, CTN_KERNEL_softmax_s8);
     CtnSoftmaxS8Args *a = call->args;
@@ -294,7 +304,7 @@ static void softmax_wide(C *c, Graph *g, Node *n, const RowCall *r) {
 }
 
 static void softmax_lower(C *c, Graph *g, Node *n) {
-    Value *mask = node_in(n, "mask"), *y = n->out[0];
+    Value *mask = mask_in_order(c, g, n), *y = n->out[0];
     RowCall r;
     if (!rows_begin(c, g, n, mask, &r))
         return;
@@ -345,8 +355,8 @@ static void softmax_float(C *c, Graph *g, Node *n, double beta, Value *mask, boo
 }
 
 static void softmax_lower_float(C *c, Graph *g, Node *n) {
-    softmax_float(c, g, n, node_double(n, "beta"), node_in(n, "mask"), node_bool(n, "mask_hides"),
-                  false);
+    softmax_float(c, g, n, node_double(n, "beta"), mask_in_order(c, g, n),
+                  node_bool(n, "mask_hides"), false);
 }
 
 static void log_softmax_lower_float(C *c, Graph *g, Node *n) {

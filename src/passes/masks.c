@@ -253,6 +253,11 @@ static Value *mask_of(Search *s, Value *v, double sign) {
     return mask;
 }
 
+Value *mask_of_numbers(C *c, Graph *g, Node *n, Value *v) {
+    Search s = {.c = c, .g = g, .n = n, .beta = 1, .limit = -1e4};
+    return mask_of(&s, v, 1);
+}
+
 /* ---- fills ------------------------------------------------------------------------------------
  */
 
@@ -566,4 +571,5 @@ void pass_masks(C *c, Graph *g, const Options *o) {
 void pass_seen_masks(C *c, Graph *g, const Options *o) {
     (void)o;
     masks_take(c, g, true);
+    fills_return(c, g);
 }

@@ -127,6 +127,7 @@ void pass_absorb(C *c, Graph *g, const Options *o);
 void pass_fold(C *c, Graph *g, const Options *o);
 void pass_decompose(C *c, Graph *g, const Options *o);
 void pass_masks(C *c, Graph *g, const Options *o);
+void pass_fills(C *c, Graph *g, const Options *o);
 void pass_seen_masks(C *c, Graph *g, const Options *o);
 void pass_equalize(C *c, Graph *g, const Options *o);  /* quant/ */
 void pass_apart(C *c, Graph *g, const Options *o);     /* quant/ */
@@ -143,6 +144,12 @@ void pass_plan(C *c, Graph *g, const Options *o);      /* lower/ */
 
 /* Makes states of inputs and outputs, "INPUT=OUTPUT" each, of an imported graph. */
 void states_pair(C *c, Graph *g, int count, const char *const *pairs);
+
+/* A bool that is true where v, computed from a bool or constant, is far below zero; NULL: v is
+ * anything else than that and zeros. Nodes before n. (masks.c) */
+Value *mask_of_numbers(C *c, Graph *g, Node *n, Value *v);
+/* After calibration: what was hidden is filled in, with the number that was seen. (fills.c) */
+void fills_return(C *c, Graph *g);
 
 /* Parts of pass fold. The Tensor operands of the pointwise n as numbers, with slot *x_slot left for
  * the value x: constants give their element, or their only one; false if another varies. Then, is

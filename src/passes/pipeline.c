@@ -21,6 +21,8 @@ const Pass pass_table[] = {
     {"refold", "folds what decompose has uncovered", STAGE_CORE, STAGE_CORE, "import", pass_fold},
     {"masks", "what hides scores from a softmax becomes its mask", STAGE_CORE, STAGE_CORE, "import",
      pass_masks},
+    {"fills", "what is filled in far away goes behind its readers", STAGE_CORE, STAGE_CORE,
+     "import", pass_fills},
     {"equalize", "channels that share a grid become alike in size", STAGE_CORE, STAGE_CORE,
      "calibrate", pass_equalize},
     {"apart", "channels that are read apart become alike in size", STAGE_CORE, STAGE_CORE,

@@ -23,10 +23,10 @@ typedef struct {
     const Value *weight, *bias;
     int axis; /* of the channels in what it makes */
     int64_t channels;
-    int64_t *group;        /* [channels]: a channel that is always read together with it */
-    bool *read;            /* [channels] */
-    double *low, *high;    /* [channels]: as seen */
-    double spread_in;      /* of what the maker reads, as seen */
+    int64_t *group;     /* [channels]: a channel that is always read together with it */
+    bool *read;         /* [channels] */
+    double *low, *high; /* [channels]: as seen */
+    double spread_in;   /* of what the maker reads, as seen */
     int value_count, value_capacity;
     Value **value;  /* what it makes and what is moved of that, in order */
     bool *leaf;     /* read by others, or an output */
@@ -188,8 +188,8 @@ static void layer_find(C *c, Layers *all, Node *n) {
     channels_find(c, g, &l);
     if (!is_apart(&l))
         return;
-    all->layer = c_grow(c, all->layer, all->count, &all->capacity, all->count + 1,
-                        sizeof *all->layer);
+    all->layer =
+        c_grow(c, all->layer, all->count, &all->capacity, all->count + 1, sizeof *all->layer);
     all->layer[all->count++] = l;
     all->made_by[n->out[0]->id] = all->count;
 }
