@@ -99,6 +99,7 @@ static const char *archive_place_in(C *c, const char *folder, const char *name) 
     return strchr(name, '/') ? name : path_join(c, folder, name);
 }
 
+/* The report lives as long as c. */
 static json_t *report_parse(C *c, const char *folder, Loc *loc, const char **text) {
     session_need_folder(c, folder);
     *loc = (Loc){.file = path_join(c, folder, "report.json")};
@@ -110,6 +111,7 @@ static json_t *report_parse(C *c, const char *folder, Loc *loc, const char **tex
         loc->line = error.line;
         fatal(c, DIAG_INPUT, loc, "not a report: %s", error.text);
     }
+    c_defer(c, json_release, root);
     return root;
 }
 
@@ -136,7 +138,6 @@ void compiled_options(C *c, Session *s, const char *folder) {
     if (!o->precision_file && optional(options, "precision"))
         o->precision_text = c_strdup(c, optional(options, "precision"));
     take_options(c, s, root, &loc, o);
-    json_decref(root);
 }
 
 Compiled compiled_load(C *c, Session *s, const char *folder) {
@@ -152,7 +153,6 @@ Compiled compiled_load(C *c, Session *s, const char *folder) {
     m.archive_sha256 = member(c, &loc, root, "model_sha256");
     const char *source = optional(root, "source_sha256");
     source = source ? c_strdup(c, source) : NULL;
-    json_decref(root);
     m.planned = graph_load(c, path_join(c, folder, c_format(c, "%s.corten", name)));
     m.planned->source_sha256 = source;
     PipelineControl control = {.from = s->compile.resume};

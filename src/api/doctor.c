@@ -116,13 +116,9 @@ static void print_thing(FILE *f, const Thing *t, const char *version) {
         fprintf(f, "%27s %s\n", "", t->how);
 }
 
-static void release_json(void *list) {
-    json_decref(list);
-}
-
 static void doctor_body(C *c, Session *s) {
     json_t *list = json_array();
-    c_defer(c, release_json, list);
+    c_defer(c, json_release, list);
     if (!s->o->json)
         fprintf(s->results, "corten %s\n", CORTEN_VERSION);
     for (size_t i = 0; i < COUNT_OF(things); i++) {

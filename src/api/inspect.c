@@ -302,17 +302,13 @@ static void print_estimate(FILE *f, const json_t *root) {
         fprintf(f, "  float         %12lld nodes, with --allow-float\n", number(e, "float_nodes"));
 }
 
-static void release_json(void *root) {
-    json_decref(root);
-}
-
 static void inspect_body(C *c, Session *s) {
     const CortenOptions *o = s->o;
     if (o->target)
         session_options(c, s);
     Graph *g = import_pt2_partly(c, o->model, o->archive_data, o->archive_bytes);
     json_t *root = json_object();
-    c_defer(c, release_json, root);
+    c_defer(c, json_release, root);
     inspection(c, s, g, root);
     if (o->json) {
         json_dumpf(root, s->results, JSON_INDENT(1));

@@ -272,8 +272,8 @@ void memory_options(C *c, Session *s) {
         f.loc.line = root ? 0 : error.line;
         if (!root)
             fatal(c, DIAG_INPUT, &f.loc, "not JSON: %s", error.text);
+        c_defer(c, json_release, root);
         take_file(&f, root);
-        json_decref(root);
         s->compile.memory_text = text;
     }
     for (int i = 0; i < o->limits_count; i++)

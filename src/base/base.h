@@ -35,6 +35,7 @@ void *c_memdup(C *c, const void *p, size_t bytes);
 void *c_grow(C *c, void *items, int count, int *capacity, int need, size_t size);
 /* Calls release(what) when the arena is freed, last come first: for what others allocated. */
 void c_defer(C *c, void (*release)(void *), void *what);
+void json_release(void *root); /* of jansson's values, for c_defer */
 char *c_strdup(C *c, const char *s);
 char *c_strndup(C *c, const char *s, size_t n);
 char *c_format(C *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -215,7 +216,7 @@ const char *path_meant(C *c, const char *path);
 bool path_is_folder(const char *path);
 const char *path_join(C *c, const char *folder, const char *name);
 const char *path_stem(C *c, const char *path);                /* "a/b.pt2" -> "b" */
-const char *folder_temporary(C *c); /* an empty one, which goes with c */
+const char *folder_temporary(C *c);                           /* an empty one, which goes with c */
 int folder_list(C *c, const char *path, const char ***names); /* sorted, without . and .. */
 
 Array *npy_parse(C *c, const char *what, const void *bytes,

@@ -84,13 +84,9 @@ void names_used(Pt2 *p, const json_t *graph) {
 
 /* ---- values ------------------------------------------------------------------------------- */
 
-static void release_json(void *what) {
-    json_decref(what);
-}
-
 void scope_open(Pt2 *p, Scope *scope) {
     scope->values = json_object();
-    c_defer(p->c, release_json, scope->values);
+    c_defer(p->c, json_release, scope->values);
 }
 
 Value *scope_define(Pt2 *p, Scope *scope, const char *name, const Loc *loc, const Meta *meta) {
