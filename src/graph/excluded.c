@@ -156,7 +156,6 @@ static const struct {
     {"_conv_depthwise2d*", "it is a step of another operator that archives do not have"},
     {"_grid_sampler_2d_cpu*", "it is a step of another operator that archives do not have"},
     {"_transform_bias_rescale*", "it is a step of another operator that archives do not have"},
-    {"_transformer_encoder_layer*", "it is a step of another operator that archives do not have"},
     {"_native_multi_head*", "it is a step of another operator that archives do not have"},
     {"_weight_norm_interface*", "it is a step of another operator that archives do not have"},
     {"_index_put_impl*", "it is a step of another operator that archives do not have"},

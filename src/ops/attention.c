@@ -100,7 +100,88 @@ static void attention_decompose(C *c, Graph *g, Node *n) {
     }
 }
 
+/* ---- nn.TransformerEncoderLayer, as strict export keeps it in eval mode ------------------------
+ */
+
+/* Its third k of what the layer makes of x, [B, L, 3 E] -> [B, H, L, E / H]. */
+static Value *heads_of(C *c, Graph *g, Node *n, Value *all, int64_t k) {
+    int64_t width = node_int(n, "embed_dim"), heads = node_int(n, "num_heads");
+    int64_t dim[4] = {all->type.dim[0], all->type.dim[1], heads, width / heads};
+    Value *x = MAKE("aten::slice.Tensor", arg_value(all), arg_int(2), arg_int(k * width),
+                    arg_int((k + 1) * width), arg_int(1));
+    x = MAKE("aten::reshape", arg_value(x), arg_ints(c, 4, dim));
+    return MAKE("aten::transpose.int", arg_value(x), arg_int(1), arg_int(2));
+}
+
+/* True where a target sees a source; the layer's own is true where it does not: [L, L], or of
+ * type 1 [B, L]. */
+static Value *encoder_mask(C *c, Graph *g, Node *n) {
+    Value *mask = node_in(n, "mask");
+    if (!mask)
+        return NULL;
+    int64_t rows[4] = {mask->type.dim[0], 1, 1, mask->type.rank > 1 ? mask->type.dim[1] : 1};
+    mask = MAKE("aten::logical_not", arg_value(mask));
+    bool padding = node_has(n, "mask_type") && node_int(n, "mask_type") == 1;
+    return padding ? MAKE("aten::reshape", arg_value(mask), arg_ints(c, 4, rows)) : mask;
+}
+
+static Value *encoder_linear(Graph *g, Node *n, Value *x, const char *weight, const char *bias) {
+    return MAKE("aten::linear", arg_value(x), *node_arg(n, weight), *node_arg(n, bias));
+}
+
+static Value *encoder_attention(C *c, Graph *g, Node *n, Value *x) {
+    Value *all = encoder_linear(g, n, x, "qkv_weight", "qkv_bias");
+    Value *query = heads_of(c, g, n, all, 0), *key = heads_of(c, g, n, all, 1);
+    Value *y = MAKE("aten::scaled_dot_product_attention", arg_value(query), arg_value(key),
+                    arg_value(heads_of(c, g, n, all, 2)), arg_value(encoder_mask(c, g, n)));
+    y = MAKE("aten::transpose.int", arg_value(y), arg_int(1), arg_int(2));
+    y = MAKE("aten::reshape", arg_value(y), arg_ints(c, 3, x->type.dim));
+    return encoder_linear(g, n, y, "proj_weight", "proj_bias");
+}
+
+static Value *encoder_feed_forward(Graph *g, Node *n, Value *x) {
+    Value *y = encoder_linear(g, n, x, "ffn_weight_1", "ffn_bias_1");
+    y = MAKE(node_bool(n, "use_gelu") ? "aten::gelu" : "aten::relu", arg_value(y));
+    return encoder_linear(g, n, y, "ffn_weight_2", "ffn_bias_2");
+}
+
+static Value *encoder_norm(C *c, Graph *g, Node *n, Value *x, const char *weight,
+                           const char *bias) {
+    int64_t width = node_int(n, "embed_dim");
+    return MAKE("aten::layer_norm", arg_value(x), arg_ints(c, 1, &width), *node_arg(n, weight),
+                *node_arg(n, bias), arg_float(node_double(n, "eps")));
+}
+
+static void encoder_decompose(C *c, Graph *g, Node *n) {
+    Value *x = node_in(n, "src"), *y;
+    const Value *mask = node_in(n, "mask");
+    int64_t width = node_int(n, "embed_dim"), heads = node_int(n, "num_heads");
+    if (x->type.rank != 3 || x->type.dim[2] != width || heads < 1 || width % heads != 0 ||
+        (mask && mask->type.dtype != DT_BOOL)) {
+        diag_error(
+            c, DIAG_MODEL, &n->loc,
+            "a transformer encoder layer needs floats [batch, length, embed_dim], heads that "
+            "divide embed_dim, and a mask of bools");
+        return;
+    }
+    bool first = node_bool(n, "norm_first");
+    y = first ? encoder_norm(c, g, n, x, "norm_weight_1", "norm_bias_1") : x;
+    y = MAKE("aten::add.Tensor", arg_value(x), arg_value(encoder_attention(c, g, n, y)));
+    x = first ? y : encoder_norm(c, g, n, y, "norm_weight_1", "norm_bias_1");
+    y = first ? encoder_norm(c, g, n, x, "norm_weight_2", "norm_bias_2") : x;
+    y = MAKE("aten::add.Tensor", arg_value(x), arg_value(encoder_feed_forward(g, n, y)));
+    value_replace(g, n->out[0],
+                  first ? y : encoder_norm(c, g, n, y, "norm_weight_2", "norm_bias_2"));
+}
+
 static const Op rows[] = {
+    {.schema = "aten::_transformer_encoder_layer_fwd(Tensor src, int embed_dim, int num_heads, "
+               "Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, bool "
+               "use_gelu, bool norm_first, float eps, Tensor norm_weight_1, Tensor norm_bias_1, "
+               "Tensor norm_weight_2, Tensor norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, "
+               "Tensor ffn_weight_2, Tensor ffn_bias_2, Tensor? mask=None, int? mask_type=None) -> "
+               "Tensor",
+     COMPOSITE(encoder_decompose)},
     {.schema = "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? "
                "attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, "
                "bool enable_gqa=False) -> Tensor",
