@@ -2,15 +2,18 @@
  * the largest sum of bytes that live at once. What is cheapest for --ram: strips_cheapest.c. */
 #include "lower/memory.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { FEW_STRIPS = 32 }; /* for the smallest plan */
 
 /* By how much strips may raise the estimate of instructions where nothing was said of memory. They
  * are to cost a twentieth at most: less what estimates are out by, which is more where depthwise
- * kernels expand the lines of a few rows again and again. */
-#define MOST_EXTRA 0.04
+ * kernels expand the lines of a few rows again and again, and some hundred for calls of few rows.
+ */
+#define MOST_EXTRA 0.045
 #define MOST_EXTRA_SCALAR 0.035
+enum { EXTRA_UNSEEN = 500 };
 
 static int least(int a, int b) {
     return a < b ? a : b;
@@ -282,9 +285,10 @@ static void choose_for_limit(Plan *p, int64_t enough) {
     take_again(p, &best);
 }
 
-static double most_extra(const Plan *p) {
+static double budget_for(const Plan *p, double whole) {
     bool scalar = isa_rank(p->options->isa) < isa_rank("dsp");
-    return 1 + (scalar ? MOST_EXTRA_SCALAR : MOST_EXTRA);
+    double extra = (scalar ? MOST_EXTRA_SCALAR : MOST_EXTRA) * whole - EXTRA_UNSEEN;
+    return whole + fmax(extra, 0);
 }
 
 /* Takes the smaller one, if it keeps the budget. */
@@ -300,7 +304,7 @@ static void choose_in_budget(Plan *p) {
     strips_set(p, p->g->strip, 0, true);
     arena_place(p);
     Chosen best = set_aside(p);
-    double budget = most_extra(p) * best.figures.instructions;
+    double budget = budget_for(p, best.figures.instructions);
     int64_t most = best.bytes;
     choose_smallest(p, 2);
     Chosen smallest = set_aside(p);
