@@ -118,6 +118,8 @@ static const struct {
     {"lstm_cell/state_in", "29.8 dB: the same"},
     {"rnn_relu.input/one_step", "28.9 dB: the same"},
     {"rnn_tanh.input/computed_weights*", "29.2 dB: the same"},
+    {"accuracy_sqnr/*_softmax_by_hand",
+     "25.7 dB: a difference, exponentials, sums and quotients, each rounded to 8 bits"},
 };
 
 typedef struct {
