@@ -31,6 +31,60 @@ class Lstm(nn.Module):
         return F.softmax(self.head(x[:, -1]), -1)
 
 
+class Recurrent(nn.Module):
+    """All that a layer gives, which starts with zeros."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x):
+        y, states = self.layer(x)
+        return (y, *states) if isinstance(states, tuple) else (y, states)
+
+
+class States(nn.Module):
+    """All that a layer gives, which starts with states that the caller has."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x, h, c=None):
+        y, states = self.layer(x, h if c is None else (h, c))
+        return (y, *states) if isinstance(states, tuple) else (y, states)
+
+
+class Stream(nn.Module):
+    """A state that goes from run to run, beside one of the samples before."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRUCell(8, 6)
+        self.head = nn.Linear(6, 3)
+        self.register_buffer("hidden", torch.zeros(1, 6))
+        self.register_buffer("before", torch.zeros(1, 4))
+
+    def forward(self, x):
+        self.hidden.copy_(self.cell(torch.cat([x, self.before], 1), self.hidden))
+        self.before.copy_(x)
+        return self.head(self.hidden)
+
+
+class RunningMean(nn.Module):
+    """A state that is read as it is by what an NPU takes, and that starts with numbers of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(4, 3, 1)
+        self.register_buffer("mean", torch.randn(1, 4, 3, 3))
+
+    def forward(self, x):
+        away = x - self.mean
+        self.mean.copy_(0.75 * self.mean + 0.25 * x)
+        return self.conv(away)
+
+
 def parameters(module):
     """Unlike one another, some below zero."""
     for p in module.parameters():
@@ -71,6 +125,21 @@ def cases():
     yield "linear_3", nn.Upsample(scale_factor=3, mode="linear"), [normal(1, 2, 9)]
     yield "masked_softmax", Fn(lambda m, x: F.softmax(x.masked_fill(~torch.ones(6, 6, dtype=torch.bool).tril(), -torch.inf), -1)), \
         [normal(1, 2, 6, 6, scale=3)]
+    yield "operators_by_other_names", Fn(lambda m, x, y: torch.cat([
+        torch.subtract(x, y), torch.rsub(x, y, alpha=2), torch.multiply(x, y), torch.fmax(x, y), torch.fmin(x, y),
+        torch.max(x, y), torch.min(x, y), torch.lerp(x, y, 0.25)])), [normal(2, 3, 4), normal(2, 3, 4)]
+    yield "outer_product", Fn(lambda m, x, y: x[:, :, None] * y[:, None, :]), [normal(2, 7), normal(2, 9)]
+    yield "rounded_quotients", Fn(lambda m, x, y: torch.div(x, y * y + 1, rounding_mode="floor")), \
+        [normal(2, 4, 5, scale=4), normal(2, 4, 5)]
+    yield "long_sums", nn.Linear(1500, 8), [normal(4, 1500)]
+    yield "lstm_both_ways", Recurrent(nn.LSTM(5, 6, 2, bidirectional=True)), [normal(4, 2, 5)]
+    yield "lstm_from_states", States(nn.LSTM(5, 6)), [normal(3, 2, 5), normal(1, 2, 6, scale=0.5), normal(1, 2, 6)]
+    yield "gru_both_ways", Recurrent(nn.GRU(5, 6, 2, bidirectional=True)), [normal(4, 2, 5)]
+    yield "gru_from_states", States(nn.GRU(5, 6, bias=False)), [normal(3, 2, 5), normal(1, 2, 6, scale=0.5)]
+    yield "rnn_of_tanh", Recurrent(nn.RNN(5, 6)), [normal(4, 2, 5)]
+    yield "rnn_of_relu", States(nn.RNN(5, 6, nonlinearity="relu")), [normal(4, 2, 5), normal(1, 2, 6)]
+    yield "gru_cell_that_streams", Stream(), [normal(1, 4)]
+    yield "running_mean", RunningMean(), [normal(1, 4, 3, 3)]
 
 
 def main():

@@ -9,10 +9,21 @@ bool layer_int8(const Value *v) {
     return v && v->grid && value_storage(v) == DT_I8 && v->grid->bits == 8;
 }
 
-bool layer_fits(const Node *n) {
+bool layer_int16(const Value *v) {
+    return v && v->grid && value_storage(v) == DT_I16;
+}
+
+bool layer_quantized(const Value *v) {
+    return layer_int8(v) || layer_int16(v);
+}
+
+bool layer_constant(const Node *n) {
     const Value *w = node_in(n, "weight"), *bias = node_in(n, "bias");
-    return layer_int8(node_operand(n, 0)) && layer_int8(n->out[0]) && layer_int8(w) &&
-           w->constant && (!bias || bias->constant);
+    return layer_int8(w) && w->constant && (!bias || bias->constant);
+}
+
+bool layer_fits(const Node *n) {
+    return layer_int8(node_operand(n, 0)) && layer_int8(n->out[0]) && layer_constant(n);
 }
 
 LayerWindow layer_window(const Node *n) {
@@ -36,7 +47,7 @@ LayerWindow layer_window(const Node *n) {
 
 bool pool_window(const Node *n, LayerWindow *k) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
-    if (x->type.rank != 4 || !layer_int8(x) || !layer_int8(y))
+    if (x->type.rank != 4 || !layer_quantized(x) || !layer_quantized(y))
         return false;
     *k = (LayerWindow){.in_c = x->type.dim[1], .out_c = x->type.dim[1], .dilation = {1, 1}};
     node_ints(n, "kernel_size", k->kernel, 2);

@@ -6,9 +6,11 @@
 #include "lower/lower.h"
 
 bool grids_equal(const Value *a, const Value *b);
-bool layer_int8(const Value *v); /* an activation or weight of 8 bits */
-/* int8 in and out, constant int8 weights, and a constant bias or none. */
-bool layer_fits(const Node *n);
+bool layer_int8(const Value *v);      /* an activation or weight of 8 bits */
+bool layer_int16(const Value *v);     /* an activation of 16 bits */
+bool layer_quantized(const Value *v); /* one or the other */
+bool layer_constant(const Node *n);   /* has constant int8 weights, and a constant bias or none */
+bool layer_fits(const Node *n);       /* and int8 in and out */
 
 /* One spatial dim is two with a height of one. */
 typedef struct {
@@ -18,7 +20,7 @@ typedef struct {
 } LayerWindow;
 
 LayerWindow layer_window(const Node *n); /* of a convolution */
-/* Of a pool; false if that is not one of images in 8 bits. */
+/* Of a pool; false if that is not one of images in 8 or 16 bits. */
 bool pool_window(const Node *n, LayerWindow *k);
 
 /* By how much the last window along dim a (0: height) reaches past the image's end; negative: what

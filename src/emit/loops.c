@@ -164,8 +164,9 @@ bool movement_pads(const Movement *m, const Value *x, const Value *y, int64_t si
 }
 
 int32_t movement_fill(const Movement *m, const Value *y) {
-    double q = m->fill_value / value_scale(y) + value_zero_point(y);
-    return (int32_t)nearbyint(fmax(-128, fmin(127, q)));
+    Array one = {value_storage(y), 0, {0}, &(int64_t){0}};
+    array_set(&one, 0, m->fill_value / value_scale(y) + value_zero_point(y));
+    return (int32_t)array_get_int(&one, 0);
 }
 
 bool movement_places(C *c, const Movement *m, const Value *x, const Value *y,

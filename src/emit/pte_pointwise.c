@@ -53,12 +53,12 @@ void pte_call_add(Pte *t, PteAddend a, PteAddend b, double factor, int32_t out_z
     pte_call_over(t, "quantized_add", 14, args, args[0]);
 }
 
-static bool write_sum(Pte *t, Node *n, double factor_b) {
+bool pte_sum(Pte *t, Node *n) {
+    int left;
     if (!operands_fit(n))
         return false;
     const Value *a = node_operand(n, 0), *b = node_operand(n, 1), *y = n->out[0];
-    SumFactors f =
-        sum_factors(value_scale(a), factor_b * value_scale(b), value_scale(y), SUM_S8_LEFT);
+    SumFactors f = sum_of(n, &left);
     PteAddend one = {operand(t, n, 0), value_zero_point(a), f.a};
     PteAddend two = {operand(t, n, 1), value_zero_point(b), f.b};
     int32_t clamp[2];
@@ -73,21 +73,12 @@ static bool write_sum(Pte *t, Node *n, double factor_b) {
     return true;
 }
 
-bool pte_add(Pte *t, Node *n) {
-    return write_sum(t, n, node_double(n, "alpha"));
-}
-
-bool pte_sub(Pte *t, Node *n) {
-    return write_sum(t, n, -node_double(n, "alpha"));
-}
-
 bool pte_mul(Pte *t, Node *n) {
     int32_t multiplier, shift;
     if (!operands_fit(n))
         return false;
     const Value *a = node_operand(n, 0), *b = node_operand(n, 1), *y = n->out[0];
-    multiplier_from(value_scale(a) * value_scale(b) / value_scale(y), &multiplier, &shift);
-    shift = shift > PRODUCT_SHIFT_MOST ? PRODUCT_SHIFT_MOST : shift;
+    product_factor(n, &multiplier, &shift);
     int one = operand(t, n, 0), two = operand(t, n, 1);
     int out = pte_result(t, n, node_result(n)->order);
     int args[] = {one,
@@ -134,7 +125,7 @@ bool pte_extreme(Pte *t, Node *n) {
             in[k] = pte_looked_up(t, in[k], entry);
     }
     int out = pte_result(t, n, node_result(n)->order), args[] = {in[0], in[1], out};
-    pte_call(t, node_is(n, "aten::maximum") ? "maximum" : "minimum", 3, args);
+    pte_call(t, is_minimum(n) ? "minimum" : "maximum", 3, args);
     pte_finish(t, n, node_result(n)->order, out);
     return true;
 }

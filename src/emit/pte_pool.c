@@ -278,7 +278,8 @@ static void write_pool(Pte *t, Node *n, const LayerWindow *k) {
 
 bool pte_avg_pool(Pte *t, Node *n) {
     LayerWindow k;
-    if (!pool_window(n, &k) || !grids_equal(node_operand(n, 0), n->out[0]))
+    if (!pool_window(n, &k) || !layer_int8(n->out[0]) ||
+        !grids_equal(node_operand(n, 0), n->out[0]))
         return false;
     bool padding = node_bool(n, "count_include_pad");
     const int32_t *divisor = window_divisors(t->c, &k, padding);
@@ -340,7 +341,8 @@ bool pte_adaptive_pool(Pte *t, Node *n) {
 bool pte_max_pool(Pte *t, Node *n) {
     LayerWindow k;
     const Value *x = node_operand(n, 0);
-    if (!pool_window(n, &k) || !grids_equal(x, n->out[0]) || k.dilation[0] > 1 || k.dilation[1] > 1)
+    if (!pool_window(n, &k) || !layer_int8(x) || !grids_equal(x, n->out[0]) || k.dilation[0] > 1 ||
+        k.dilation[1] > 1)
         return false;
     int image = pte_image(t, x);
     if (!pte_even(&k)) /* what is least wins nowhere */

@@ -43,7 +43,8 @@ int tosa_add(Tosa *t, TosaKind kind, const TosaAttributes *a, int in_count, cons
     return out;
 }
 
-static const int type_bytes[] = {[TOSA_INT8] = 1, [TOSA_INT16] = 2, [TOSA_INT32] = 4};
+static const int type_bytes[] = {
+    [TOSA_INT8] = 1, [TOSA_INT16] = 2, [TOSA_INT32] = 4, [TOSA_INT48] = 6};
 
 int tosa_const(Tosa *t, TosaType type, const TosaDims *dims, const void *data) {
     int out = tosa_add(t, TOSA_CONST, NULL, 0, NULL, type, dims);
@@ -54,12 +55,8 @@ int tosa_const(Tosa *t, TosaType type, const TosaDims *dims, const void *data) {
 }
 
 int tosa_number(Tosa *t, TosaType type, int32_t value) {
-    int8_t byte = (int8_t)value;
-    int16_t half = (int16_t)value;
-    const void *data = type == TOSA_INT8    ? (const void *)&byte
-                       : type == TOSA_INT16 ? (const void *)&half
-                                            : (const void *)&value;
-    return tosa_const(t, type, &(TosaDims){1, {1}}, data);
+    int64_t wide = value; /* its lowest bytes come first, as in the file */
+    return tosa_const(t, type, &(TosaDims){1, {1}}, &wide);
 }
 
 int tosa_shape(Tosa *t, int count, const int64_t *value) {
@@ -108,10 +105,9 @@ int tosa_transpose(Tosa *t, int tensor, const int32_t *perm) {
 
 /* ---- rescaling ----------------------------------------------------------------------------- */
 
-/* TOSA shifts to the right only, by 2 to 62, where Corten has shift - 31; its rounding in two steps
- * is ctn_requantize's, and one step where that has but one. */
-int tosa_rescale(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t out_zero, int count,
-                 const int32_t *multiplier, const int32_t *shift) {
+/* TOSA shifts to the right only, by 2 to 62, where Corten has shift - 31. */
+static int rescaled(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t out_zero,
+                    int count, const int32_t *multiplier, const int32_t *shift, bool twice) {
     int8_t *right = c_alloc(t->c, (size_t)count);
     for (int i = 0; i < count; i++)
         right[i] = (int8_t)(31 - shift[i]);
@@ -119,8 +115,35 @@ int tosa_rescale(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t ou
     int in[] = {tensor, tosa_const(t, TOSA_INT32, &factors, multiplier),
                 tosa_const(t, TOSA_INT8, &factors, right),
                 tosa_number(t, t->p.tensor[tensor].type, in_zero), tosa_number(t, type, out_zero)};
-    return tosa_add(t, TOSA_RESCALE, &(TosaAttributes){.per_channel = count > 1, .twice = true}, 5,
+    return tosa_add(t, TOSA_RESCALE, &(TosaAttributes){.per_channel = count > 1, .twice = twice}, 5,
                     in, type, &dims);
+}
+
+/* Its rounding in two steps is ctn_requantize's, and one step where that has but one. */
+int tosa_rescale(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t out_zero, int count,
+                 const int32_t *multiplier, const int32_t *shift) {
+    return rescaled(t, tensor, type, in_zero, out_zero, count, multiplier, shift, true);
+}
+
+int tosa_rescale_once(Tosa *t, int tensor, TosaType type, int32_t out_zero, int count,
+                      const int32_t *multiplier, const int32_t *shift) {
+    return rescaled(t, tensor, type, 0, out_zero, count, multiplier, shift, false);
+}
+
+int tosa_narrowed(Tosa *t, int tensor, int lost) {
+    enum { ONE_BITS = 14 };
+    TosaDims dims = tosa_dims(t, tensor);
+    int in[] = {tensor, tosa_number(t, TOSA_INT16, 1 << ONE_BITS),
+                tosa_number(t, TOSA_INT8, ONE_BITS + lost), tosa_number(t, TOSA_INT48, 0),
+                tosa_number(t, TOSA_INT32, 0)};
+    return tosa_add(t, TOSA_RESCALE, &(TosaAttributes){.short_factors = true}, 5, in, TOSA_INT32,
+                    &dims);
+}
+
+int tosa_clamp(Tosa *t, int tensor, int32_t min, int32_t max) {
+    TosaDims dims = tosa_dims(t, tensor);
+    return tosa_add(t, TOSA_CLAMP, &(TosaAttributes){.min = min, .max = max}, 1, &tensor,
+                    t->p.tensor[tensor].type, &dims);
 }
 
 int tosa_rescale_by(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t out_zero,
@@ -159,6 +182,8 @@ static void rename_boundary(Tosa *t, int tensor, const char *name) {
 
 static TosaType type_of(Tosa *t, const Value *v) {
     DType dtype = value_storage(v);
+    if (layer_int16(v))
+        return TOSA_INT16;
     if (dtype == DT_I8 || (dtype == DT_BOOL && v->constant))
         return TOSA_INT8;
     if (dtype == DT_BOOL)
@@ -190,28 +215,16 @@ int tosa_value_in(Tosa *t, const Value *v, const int8_t *order) {
     return tosa_transpose(t, tosa_value(t, v), perm);
 }
 
-int tosa_lookup(Tosa *t, int tensor, const int8_t entry[256]) {
-    int in[] = {tensor, tosa_const(t, TOSA_INT8, &(TosaDims){1, {256}}, entry)};
-    TosaDims dims = tosa_dims(t, tensor);
-    return tosa_add(t, TOSA_TABLE, NULL, 2, in, TOSA_INT8, &dims);
-}
-
 void tosa_store(Tosa *t, const Node *n, int tensor) {
     const Node *epilogue = node_epilogue(n);
     const Value *result = node_result(n);
     int32_t min, max;
     store_clamp(n, &min, &max);
-    TosaDims dims = tosa_dims(t, tensor);
-    if (min > -128 || max < 127)
-        tensor = tosa_add(t, TOSA_CLAMP, &(TosaAttributes){.min = (int8_t)min, .max = (int8_t)max},
-                          1, &tensor, TOSA_INT8, &dims);
-    if (epilogue && node_is(epilogue, "corten::table")) {
-        int8_t entry[TABLE_ENTRIES];
-        int count = table_fill(t->c, epilogue, n->out[0]->grid, result->grid, entry);
-        if (count != 256)
-            fatal(t->c, DIAG_MODEL, &epilogue->loc, "a table of %d entries; TOSA has 256", count);
-        tensor = tosa_lookup(t, tensor, entry);
-    }
+    bool narrow = t->p.tensor[tensor].type == TOSA_INT8;
+    if (min > (narrow ? INT8_MIN : INT16_MIN) || max < (narrow ? INT8_MAX : INT16_MAX))
+        tensor = tosa_clamp(t, tensor, min, max);
+    if (epilogue && node_is(epilogue, "corten::table"))
+        tensor = tosa_table(t, epilogue, n->out[0], tensor);
     type_of(t, result);
     t->of_value[result->id] = tensor;
     rename_tensor(t, tensor, result->name);
@@ -262,6 +275,10 @@ static const char *write_node(Tosa *t, Node *n) {
     int first = t->p.operator_count;
     t->node = n;
     t->refusal = NULL;
+    bool kept = t->npu && (node_is_wide(n) || (n->op->traits & OP_RECURS));
+    if (kept)
+        return t->refusal =
+                   "numbers of 16 bits stay in Corten's kernels, and so do recurrent layers";
     bool written = tosa_node(t, n);
     if (!written && !t->refusal)
         t->refusal = c_format(t->c, "%s has no form in TOSA's integer profile", node_operator(n));
@@ -333,19 +350,25 @@ static void write_boundary(Tosa *t, int count, const Arg *arg, const char *const
             write(t, arg[i].u.value, name ? name[i] : NULL);
 }
 
+static void note_refusal(Tosa *t) {
+    if (t->refusal)
+        diag_error(t->c, DIAG_MODEL, NULL, "%s", t->refusal);
+    t->refusal = NULL;
+}
+
+/* A program has no state: it is one more input, and what it becomes one more output. */
 void emit_tosa(C *c, Graph *g, const Options *o, FileSet *out) {
     Tosa t = tosa_new(c, g, o->npu);
-    if (g->state_count > 0)
-        diag_error(c, DIAG_MODEL, NULL, "state %s: TOSA programs of Corten have none",
-                   g->state[0].fqn);
     write_boundary(&t, g->input_count, g->input, g->input_name, write_input);
-    if (t.refusal)
-        diag_error(c, DIAG_MODEL, NULL, "%s", t.refusal);
+    for (int i = 0; i < g->state_count; i++)
+        write_input(&t, g->state[i].before, g->state[i].fqn);
+    note_refusal(&t);
     write_nodes(&t, g->first, NULL);
     diag_stop_if_errors(c);
     write_boundary(&t, g->output_count, g->output, g->output_name, write_output);
-    if (t.refusal)
-        diag_error(c, DIAG_MODEL, NULL, "%s", t.refusal);
+    for (int i = 0; i < g->state_count; i++)
+        write_output(&t, g->state[i].after, c_format(c, "next.%s", g->state[i].fqn));
+    note_refusal(&t);
     diag_stop_if_errors(c);
     size_t bytes = 0;
     const void *data = serialized(&t, &bytes);

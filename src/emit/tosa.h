@@ -39,6 +39,12 @@ int tosa_rescale(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t ou
 int tosa_rescale_by(Tosa *t, int tensor, TosaType type, int32_t in_zero, int32_t out_zero,
                     double factor);
 
+/* The same, rounded once, half up: what the kernels do where 16 bits take part. */
+int tosa_rescale_once(Tosa *t, int tensor, TosaType type, int32_t out_zero, int count,
+                      const int32_t *multiplier, const int32_t *shift);
+/* A tensor of 48 bits in steps of 2^lost, rounded half up, in 32 bits. */
+int tosa_narrowed(Tosa *t, int tensor, int lost);
+int tosa_clamp(Tosa *t, int tensor, int32_t min, int32_t max);
 /* 2^left times (q - zero_point), in 32 bits. */
 int tosa_widened(Tosa *t, int tensor, int32_t zero_point, int left);
 /* Of two tensors of one type and equal ranks, each spread along dims where its size is one. */
@@ -47,6 +53,8 @@ int tosa_pair(Tosa *t, TosaKind kind, int a, int b);
 int tosa_product(Tosa *t, int a, int b, int shift);
 /* a / 2^bits, rounded half up. */
 int tosa_shifted_right(Tosa *t, int a, int bits);
+/* v / 2^bits, rounded half away from zero; |v| < 2^31 - 2^(bits - 1). */
+int tosa_rounded(Tosa *t, int v, int bits);
 /* v in the order and, but for broadcasting, the rank of y. */
 int tosa_spread(Tosa *t, const Value *v, const Value *y);
 /* The tensor's dims with ones in front, for operators that want equal ranks. */
@@ -64,6 +72,13 @@ int tosa_in_own_order(Tosa *t, const Node *n, int tensor);
 /* n's first output, before what is fused into its store: that is added, and gives n's result. */
 void tosa_store(Tosa *t, const Node *n, int tensor);
 int tosa_lookup(Tosa *t, int tensor, const int8_t entry[256]);
+/* What a corten::table makes of x, whose numbers `tensor` has. */
+int tosa_table(Tosa *t, const Node *table, const Value *x, int tensor);
+/* Entry q + bias of numbers q of 32 bits, by GATHER. */
+int tosa_entries(Tosa *t, int tensor, int32_t bias, TosaType type, int64_t count,
+                 const void *entry);
+/* x on the grid of y. */
+int tosa_regridded(Tosa *t, int tensor, const Value *x, const Value *y);
 
 /* A value of rank 3 or 4 as N, height, width, C, and such a tensor as n's first output lies. */
 int tosa_image(Tosa *t, const Value *v);
@@ -85,6 +100,15 @@ int tosa_resized(Tosa *t, int image, const int64_t times[2], bool bilinear);
 /* Places along an axis. */
 int tosa_chosen(Tosa *t, int tensor, int axis, const int64_t *place, int64_t count);
 
+/* The type of v's numbers, which are a layer's. */
+TosaType tosa_type(const Value *v);
+
+bool tosa_conv(Tosa *t, Node *n);
+bool tosa_conv_transpose(Tosa *t, Node *n);
+bool tosa_linear(Tosa *t, Node *n);
+bool tosa_matmul(Tosa *t, Node *n);
+bool tosa_recurrent(Tosa *t, Node *n);
+bool tosa_requantize(Tosa *t, Node *n);
 bool tosa_bilinear(Tosa *t, Node *n);
 bool tosa_movement(Tosa *t, Node *n);
 bool tosa_cat(Tosa *t, Node *n);
@@ -92,8 +116,7 @@ bool tosa_norm(Tosa *t, Node *n);
 bool tosa_max_pool(Tosa *t, Node *n);
 bool tosa_avg_pool(Tosa *t, Node *n);
 bool tosa_adaptive_pool(Tosa *t, Node *n);
-bool tosa_write_add(Tosa *t, Node *n);
-bool tosa_write_sub(Tosa *t, Node *n);
+bool tosa_write_sum(Tosa *t, Node *n);
 bool tosa_write_extreme(Tosa *t, Node *n);
 bool tosa_write_mul(Tosa *t, Node *n);
 bool tosa_write_table(Tosa *t, Node *n);

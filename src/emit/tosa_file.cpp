@@ -23,6 +23,8 @@ file::DType dtype_of(TosaType type) {
         return file::DType_INT16;
     case TOSA_INT32:
         return file::DType_INT32;
+    case TOSA_INT48:
+        return file::DType_INT48;
     case TOSA_BOOL:
         return file::DType_BOOL;
     case TOSA_SHAPE:
@@ -49,9 +51,9 @@ Attribute none(Builder &b, file::Attribute kind) {
     return {kind, file::CreateNone(b).Union()};
 }
 
-Attribute conv(Builder &b, file::Attribute kind, const TosaAttributes &a) {
+Attribute conv(Builder &b, file::Attribute kind, const TosaAttributes &a, TosaType sums) {
     auto pad = list(b, a.pad, 4), stride = list(b, a.stride, 2), dilation = list(b, a.dilation, 2);
-    return {kind, file::CreateConv(b, pad, stride, dilation, false, file::DType_INT32).Union()};
+    return {kind, file::CreateConv(b, pad, stride, dilation, false, dtype_of(sums)).Union()};
 }
 
 Attribute transpose_conv(Builder &b, const TosaAttributes &a) {
@@ -66,16 +68,23 @@ Attribute max_pool(Builder &b, const TosaAttributes &a) {
             file::CreateMaxPool(b, kernel, stride, pad, file::NanMode_PROPAGATE).Union()};
 }
 
-Attribute clamp(Builder &b, const TosaAttributes &a) {
-    auto low = bytes_of(b, &a.min, 1), high = bytes_of(b, &a.max, 1);
+fb::Offset<fb::Vector<uint8_t>> bound(Builder &b, int32_t number, TosaType type) {
+    int8_t byte = int8_t(number);
+    int16_t half = int16_t(number);
+    return type == TOSA_INT8 ? bytes_of(b, &byte, sizeof byte) : bytes_of(b, &half, sizeof half);
+}
+
+Attribute clamp(Builder &b, const TosaAttributes &a, TosaType type) {
+    auto low = bound(b, a.min, type), high = bound(b, a.max, type);
     return {file::Attribute_ClampOp,
             file::CreateClamp(b, low, high, file::NanMode_PROPAGATE).Union()};
 }
 
 Attribute rescale(Builder &b, const TosaAttributes &a) {
     auto rounding = a.twice ? file::Rounding_DOUBLE : file::Rounding_SINGLE;
-    return {file::Attribute_RescaleOp,
-            file::CreateRescale(b, true, rounding, a.per_channel, false, false).Union()};
+    return {
+        file::Attribute_RescaleOp,
+        file::CreateRescale(b, !a.short_factors, rounding, a.per_channel, false, false).Union()};
 }
 
 Attribute attribute(Builder &b, const TosaOperator &o, const TosaTensor &out) {
@@ -87,7 +96,7 @@ Attribute attribute(Builder &b, const TosaOperator &o, const TosaTensor &out) {
     case TOSA_CAST:
         return none(b, file::Attribute_Cast);
     case TOSA_CLAMP:
-        return clamp(b, o.a);
+        return clamp(b, o.a, out.type);
     case TOSA_CLZ:
         return none(b, file::Attribute_ClzOp);
     case TOSA_CONCAT:
@@ -97,9 +106,9 @@ Attribute attribute(Builder &b, const TosaOperator &o, const TosaTensor &out) {
     case TOSA_CONST_SHAPE:
         return none(b, file::Attribute_ConstShape);
     case TOSA_CONV2D:
-        return conv(b, file::Attribute_Conv2d, o.a);
+        return conv(b, file::Attribute_Conv2d, o.a, out.type);
     case TOSA_DEPTHWISE_CONV2D:
-        return conv(b, file::Attribute_Depthwise, o.a);
+        return conv(b, file::Attribute_Depthwise, o.a, out.type);
     case TOSA_GATHER:
         return none(b, file::Attribute_Gather);
     case TOSA_IDENTITY:

@@ -9,7 +9,7 @@
 
 enum { TOSA_RANK = 8 };
 
-typedef enum { TOSA_INT8, TOSA_INT16, TOSA_INT32, TOSA_BOOL, TOSA_SHAPE } TosaType;
+typedef enum { TOSA_INT8, TOSA_INT16, TOSA_INT32, TOSA_INT48, TOSA_BOOL, TOSA_SHAPE } TosaType;
 
 typedef enum {
     TOSA_ADD,
@@ -57,9 +57,10 @@ typedef struct { /* the attributes of all kinds together */
     int32_t pad[4]; /* top, bottom, left, right; of a transposed convolution what the output gets */
     int32_t axis;
     int32_t perm[TOSA_RANK];
-    int8_t min, max;
+    int32_t min, max;        /* CLAMP: of the type of what it gives */
     bool bilinear;           /* RESIZE: else the nearest */
-    bool per_channel, twice; /* RESCALE: twice rounds in two steps */
+    bool per_channel, twice; /* RESCALE: twice rounds in two steps; */
+    bool short_factors;      /* these have 16 bits, for sums of 48 */
     bool round;              /* a shift to the right, half up */
 } TosaAttributes;
 

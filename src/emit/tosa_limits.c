@@ -157,7 +157,7 @@ static const char *enlargement_limit(C *c, const Row *row, const TosaProgram *p,
 }
 
 const char *tosa_limit(C *c, const TosaProgram *p, const TosaOperator *op, const Npu *npu) {
-    static const char *const types[] = {"int8", "int16", "int32", "bool", "a shape"};
+    static const char *const types[] = {"int8", "int16", "int32", "int48", "bool", "a shape"};
     const Row *row = row_of(op->kind, npu->family);
     if (!row)
         return c_format(c, "%s has no %s", npu->name, name_of(op->kind));

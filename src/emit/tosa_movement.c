@@ -12,13 +12,8 @@ static int permuted(Tosa *t, int tensor, int64_t elements, const Loop *loop, int
     return count == 0 ? tensor : tosa_transpose(t, tosa_reshape(t, tensor, &dims), perm);
 }
 
-/* Numbers of x's grid on y's, by a table if they do not move as they are. */
 static int regridded(Tosa *t, int tensor, const Value *x, const Value *y) {
-    int8_t entry[256];
-    if (movement_keeps_grid(x, y))
-        return tensor;
-    table_requantize(x->grid, y->grid, entry);
-    return tosa_lookup(t, tensor, entry);
+    return movement_keeps_grid(x, y) ? tensor : tosa_regridded(t, tensor, x, y);
 }
 
 static int cut(Tosa *t, int tensor, const Box *b) {
@@ -34,7 +29,7 @@ static int cut(Tosa *t, int tensor, const Box *b) {
     }
     tensor = tosa_reshape(t, tensor, &whole);
     int in[] = {tensor, tosa_shape(t, b->side_count, start), tosa_shape(t, b->side_count, box.dim)};
-    return all ? tensor : tosa_add(t, TOSA_SLICE, NULL, 3, in, TOSA_INT8, &box);
+    return all ? tensor : tosa_add(t, TOSA_SLICE, NULL, 3, in, t->p.tensor[tensor].type, &box);
 }
 
 /* Loops over a box of the input's memory, each element once: a slice, then permuted. */
@@ -54,9 +49,9 @@ static int padded(Tosa *t, const Movement *m, const Value *x, const Value *y) {
     if (!movement_pads(m, x, y, side))
         return -1;
     int in[] = {tosa_value(t, x), tosa_shape(t, 2 * y->type.rank, side),
-                tosa_number(t, TOSA_INT8, movement_fill(m, y))};
+                tosa_number(t, tosa_type(x), movement_fill(m, y))};
     TosaDims dims = tosa_dims_of(y);
-    return tosa_add(t, TOSA_PAD, NULL, 3, in, TOSA_INT8, &dims);
+    return tosa_add(t, TOSA_PAD, NULL, 3, in, tosa_type(x), &dims);
 }
 
 static int sliced(Tosa *t, const Value *x, const Value *y, const int64_t *start) {
@@ -70,7 +65,7 @@ static int sliced(Tosa *t, const Value *x, const Value *y, const int64_t *start)
     }
     int in[] = {tosa_value(t, x), tosa_shape(t, dims.rank, from),
                 tosa_shape(t, dims.rank, dims.dim)};
-    return tosa_transpose(t, tosa_add(t, TOSA_SLICE, NULL, 3, in, TOSA_INT8, &dims), perm);
+    return tosa_transpose(t, tosa_add(t, TOSA_SLICE, NULL, 3, in, tosa_type(x), &dims), perm);
 }
 
 /* A box of the input or the whole of it enlarged, if the movement is that; else -1. */
@@ -129,7 +124,8 @@ static int gathered(Tosa *t, const Movement *m, const Value *y, int tensor, int6
     }
     int in[] = {tosa_reshape(t, tensor, &(TosaDims){3, {1, elements, 1}}),
                 tosa_const(t, TOSA_INT32, &(TosaDims){2, {1, count}}, number)};
-    return tosa_add(t, TOSA_GATHER, NULL, 2, in, TOSA_INT8, &(TosaDims){3, {1, count, 1}});
+    return tosa_add(t, TOSA_GATHER, NULL, 2, in, t->p.tensor[tensor].type,
+                    &(TosaDims){3, {1, count, 1}});
 }
 
 static int moved(Tosa *t, Node *n, int k) {
@@ -157,7 +153,7 @@ bool tosa_movement(Tosa *t, Node *n) {
         const Value *x = node_operand(n, 0), *y = n->out[k];
         if (y->user_count + y->output_count == 0)
             continue;
-        if (!layer_int8(x) || !layer_int8(y))
+        if (!layer_quantized(x) || !layer_quantized(y))
             return false;
         int tensor = moved(t, n, k);
         if (tensor < 0)
@@ -173,18 +169,18 @@ bool tosa_cat(Tosa *t, Node *n) {
     int count = node_operand_count(n), used = 0;
     int *in = NEW_ARRAY(t->c, int, count + 1);
     int dim = dim_wrap(t->c, n, node_int(n, "dim"), y->type.rank);
-    if (!layer_int8(y))
+    if (!layer_quantized(y))
         return false;
     for (int k = 0; k < count; k++) {
         const Value *x = node_operand(n, k);
         if (type_count(&x->type) == 0)
             continue;
-        if (!layer_int8(x))
+        if (!layer_quantized(x))
             return false;
         in[used++] = regridded(t, tosa_value_in(t, x, y->order), x, y);
     }
     TosaAttributes a = {.axis = order_place(y->order, dim)};
     TosaDims dims = tosa_dims_of(y);
-    t->of_value[y->id] = tosa_add(t, TOSA_CONCAT, &a, used, in, TOSA_INT8, &dims);
+    t->of_value[y->id] = tosa_add(t, TOSA_CONCAT, &a, used, in, tosa_type(y), &dims);
     return true;
 }

@@ -2,10 +2,14 @@
  * of docs/numerics.md. */
 #include "emit/tosa.h"
 
-/* 2^30 * 2^(1 - 31) keeps the number. */
+/* 2^30 * 2^(1 - 31) keeps the number. RESCALE takes an int16 times 2^14 at most: what is more is
+ * shifted. */
 int tosa_widened(Tosa *t, int tensor, int32_t zero_point, int left) {
-    int32_t multiplier = 1 << 30, shift = left + 1;
-    return tosa_rescale(t, tensor, TOSA_INT32, zero_point, 0, 1, &multiplier, &shift);
+    bool shifts = t->p.tensor[tensor].type == TOSA_INT16 && left > 14;
+    int32_t multiplier = 1 << 30, shift = shifts ? 1 : left + 1;
+    int wide = tosa_rescale(t, tensor, TOSA_INT32, zero_point, 0, 1, &multiplier, &shift);
+    return shifts ? tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, wide, tosa_number_like(t, wide, left))
+                  : wide;
 }
 
 static TosaDims spread(const Tosa *t, int a, int b) {
@@ -32,6 +36,14 @@ int tosa_shifted_right(Tosa *t, int a, int bits) {
                     (int[]){a, bits}, TOSA_INT32, &dims);
 }
 
+/* One less is added to what is negative. */
+int tosa_rounded(Tosa *t, int v, int bits) {
+    int sign = tosa_pair(t, TOSA_ARITHMETIC_RIGHT_SHIFT, v, tosa_number_like(t, v, 31));
+    int half = tosa_pair(t, TOSA_ADD, sign, tosa_number_like(t, v, 1 << (bits - 1)));
+    return tosa_pair(t, TOSA_ARITHMETIC_RIGHT_SHIFT, tosa_pair(t, TOSA_ADD, v, half),
+                     tosa_number_like(t, v, bits));
+}
+
 int tosa_ranked(Tosa *t, int tensor, int rank) {
     TosaDims own = tosa_dims(t, tensor), dims = {rank, {0}};
     for (int d = 0; d < rank; d++)
@@ -41,29 +53,6 @@ int tosa_ranked(Tosa *t, int tensor, int rank) {
 
 int tosa_number_like(Tosa *t, int tensor, int32_t value) {
     return tosa_ranked(t, tosa_number(t, TOSA_INT32, value), tosa_dims(t, tensor).rank);
-}
-
-/* ---- convolutions and linear layers -------------------------------------------------------- */
-
-/* int32 sums of a layer with constant weights on the grid of its output; `tensor` is [.., out_c].
- */
-static int requantized(Tosa *t, const Node *n, int tensor, int64_t channels) {
-    int32_t *multiplier = NEW_ARRAY(t->c, int32_t, channels);
-    int32_t *shift = NEW_ARRAY(t->c, int32_t, channels);
-    layer_factors(n, channels, multiplier, shift);
-    return tosa_rescale(t, tensor, TOSA_INT8, 0, value_zero_point(n->out[0]), (int)channels,
-                        multiplier, shift);
-}
-
-static int bias_of(Tosa *t, const Node *n, int64_t channels) {
-    return tosa_const(t, TOSA_INT32, &(TosaDims){1, {channels}}, layer_bias(t->c, n, channels));
-}
-
-static int weights_of(Tosa *t, const int8_t *weights, const LayerWindow *k, bool depthwise) {
-    TosaDims dims = {4, {k->out_c, k->kernel[0], k->kernel[1], k->depth}};
-    if (depthwise)
-        dims = (TosaDims){4, {k->kernel[0], k->kernel[1], k->in_c, k->out_c / k->in_c}};
-    return tosa_const(t, TOSA_INT8, &dims, weights);
 }
 
 /* The value as N, height, width, C. */
@@ -94,108 +83,6 @@ int tosa_image_back(Tosa *t, const Node *n, int tensor) {
     return tosa_from_order(t, n, order, tensor);
 }
 
-TosaAttributes tosa_window(const LayerWindow *k) {
-    TosaAttributes a = {0};
-    for (int i = 0; i < 2; i++) {
-        a.kernel[i] = (int32_t)k->kernel[i];
-        a.stride[i] = k->out[i] == 1 ? 1 : (int32_t)k->stride[i];
-        a.dilation[i] = (int32_t)k->dilation[i];
-    }
-    return a;
-}
-
-int tosa_end_exactly(Tosa *t, int tensor, const LayerWindow *k, int32_t pad[4]) {
-    TosaDims dims = tosa_dims(t, tensor);
-    bool cut = false;
-    for (int a = 0; a < 2; a++) {
-        int64_t end = window_overhang(k, a);
-        pad[2 * a] = (int32_t)k->side[2 * a];
-        pad[2 * a + 1] = (int32_t)(end > 0 ? end : 0);
-        if (end < 0)
-            dims.dim[1 + a] += end;
-        cut = cut || end < 0;
-    }
-    if (!cut)
-        return tensor;
-    const int64_t start[4] = {0};
-    int in[] = {tensor, tosa_shape(t, 4, start), tosa_shape(t, 4, dims.dim)};
-    return tosa_add(t, TOSA_SLICE, NULL, 3, in, t->p.tensor[tensor].type, &dims);
-}
-
-/* Sums of the window's channels over an image that ends exactly. */
-static int conv_sums(Tosa *t, const Node *n, const LayerWindow *k, int image,
-                     const TosaAttributes *a, const int8_t *weights, const int32_t *bias) {
-    bool depthwise = k->groups == k->in_c && k->groups > 1;
-    int in[] = {image, weights_of(t, weights, k, depthwise),
-                tosa_const(t, TOSA_INT32, &(TosaDims){1, {k->out_c}}, bias),
-                tosa_number(t, TOSA_INT8, value_zero_point(node_operand(n, 0))),
-                tosa_number(t, TOSA_INT8, 0)};
-    TosaDims dims = {4, {tosa_dims(t, image).dim[0], k->out[0], k->out[1], k->out_c}};
-    return tosa_add(t, depthwise ? TOSA_DEPTHWISE_CONV2D : TOSA_CONV2D, a, 5, in, TOSA_INT32,
-                    &dims);
-}
-
-/* Each group is a convolution of its own over a slice of the channels. */
-static int group_sums(Tosa *t, const Node *n, const LayerWindow *k, int image,
-                      const TosaAttributes *a, const int8_t *weights, const int32_t *bias) {
-    LayerWindow one = *k;
-    int *sums = NEW_ARRAY(t->c, int, k->groups);
-    one.out_c = k->out_c / k->groups;
-    one.in_c = k->depth;
-    one.groups = 1;
-    int64_t each = one.out_c * k->kernel[0] * k->kernel[1] * k->depth;
-    TosaDims dims = tosa_dims(t, image);
-    dims.dim[3] = k->depth;
-    for (int64_t i = 0; i < k->groups; i++) {
-        const int64_t start[4] = {0, 0, 0, i * k->depth};
-        int in[] = {image, tosa_shape(t, 4, start), tosa_shape(t, 4, dims.dim)};
-        int slice = tosa_add(t, TOSA_SLICE, NULL, 3, in, TOSA_INT8, &dims);
-        sums[i] = conv_sums(t, n, &one, slice, a, weights + i * each, bias + i * one.out_c);
-    }
-    TosaDims all = {4, {dims.dim[0], k->out[0], k->out[1], k->out_c}};
-    return tosa_add(t, TOSA_CONCAT, &(TosaAttributes){.axis = 3}, (int)k->groups, sums, TOSA_INT32,
-                    &all);
-}
-
-static bool write_conv(Tosa *t, Node *n) {
-    LayerWindow k = layer_window(n);
-    if (!layer_fits(n) || node_operand(n, 0)->type.rank > 4)
-        return false;
-    TosaAttributes a = tosa_window(&k);
-    int image = tosa_end_exactly(t, tosa_image(t, node_operand(n, 0)), &k, a.pad);
-    bool split = k.groups > 1 && k.groups < k.in_c;
-    const int8_t *weights = layer_weights(t->c, n, &k, k.groups > 1 && !split);
-    const int32_t *bias = layer_bias(t->c, n, k.out_c);
-    int sums = split ? group_sums(t, n, &k, image, &a, weights, bias)
-                     : conv_sums(t, n, &k, image, &a, weights, bias);
-    tosa_store(t, n, tosa_image_back(t, n, requantized(t, n, sums, k.out_c)));
-    return true;
-}
-
-static bool write_conv_transpose(Tosa *t, Node *n) {
-    LayerWindow k = layer_window(n);
-    if (!layer_fits(n) || k.groups > 1 || k.dilation[0] > 1 || k.dilation[1] > 1)
-        return false;
-    TosaAttributes a = {0};
-    for (int i = 0; i < 2; i++) {
-        a.stride[i] = (int32_t)k.stride[i];
-        a.pad[2 * i] = (int32_t)-k.side[2 * i];
-        int64_t whole = (k.in[i] - 1) * k.stride[i] + k.kernel[i];
-        a.pad[2 * i + 1] = (int32_t)(k.out[i] - whole + k.side[2 * i]);
-        if (-a.pad[2 * i] >= k.kernel[i] || -a.pad[2 * i + 1] >= k.kernel[i])
-            return false;
-    }
-    int image = tosa_image(t, node_operand(n, 0));
-    int in[] = {image, weights_of(t, layer_weights(t->c, n, &k, false), &k, false),
-                bias_of(t, n, k.out_c),
-                tosa_number(t, TOSA_INT8, value_zero_point(node_operand(n, 0))),
-                tosa_number(t, TOSA_INT8, 0)};
-    TosaDims dims = {4, {tosa_dims(t, image).dim[0], k.out[0], k.out[1], k.out_c}};
-    int sums = tosa_add(t, TOSA_TRANSPOSE_CONV2D, &a, 5, in, TOSA_INT32, &dims);
-    tosa_store(t, n, tosa_image_back(t, n, requantized(t, n, sums, k.out_c)));
-    return true;
-}
-
 int tosa_in_own_order(Tosa *t, const Node *n, int tensor) {
     int8_t logical[MAX_RANK];
     order_identity(logical);
@@ -208,61 +95,7 @@ int tosa_in_logical_order(Tosa *t, const Value *v) {
     return tosa_value_in(t, v, logical);
 }
 
-/* A linear layer is a convolution of one pixel. */
-static bool write_linear(Tosa *t, Node *n) {
-    const Value *x = node_operand(n, 0), *w = node_in(n, "weight");
-    if (!layer_fits(n))
-        return false;
-    int64_t depth = w->type.dim[1], channels = w->type.dim[0];
-    int64_t rows = dims_count(x->type.rank - 1, x->type.dim);
-    TosaAttributes a = {.stride = {1, 1}, .dilation = {1, 1}};
-    int pixels = tosa_reshape(t, tosa_in_logical_order(t, x), &(TosaDims){4, {rows, 1, 1, depth}});
-    int weights =
-        tosa_const(t, TOSA_INT8, &(TosaDims){4, {channels, 1, 1, depth}}, w->constant->data);
-    int in[] = {pixels, weights, bias_of(t, n, channels),
-                tosa_number(t, TOSA_INT8, value_zero_point(x)), tosa_number(t, TOSA_INT8, 0)};
-    int sums =
-        tosa_add(t, TOSA_CONV2D, &a, 5, in, TOSA_INT32, &(TosaDims){4, {rows, 1, 1, channels}});
-    tosa_store(t, n, tosa_in_own_order(t, n, requantized(t, n, sums, channels)));
-    return true;
-}
-
-/* Factor v of y as [batches of y][rows][columns], repeated where it is broadcast. */
-static int factor_of(Tosa *t, const Value *v, const Value *y) {
-    int rank = y->type.rank;
-    int tensor = tosa_ranked(t, tosa_in_logical_order(t, v), rank);
-    TosaDims dims = tosa_dims(t, tensor);
-    for (int d = 0; d < rank - 2; d++) {
-        int64_t times = dims.dim[d] == y->type.dim[d] ? 1 : y->type.dim[d];
-        int *copy = NEW_ARRAY(t->c, int, times);
-        for (int64_t i = 0; i < times; i++)
-            copy[i] = tensor;
-        dims.dim[d] *= times;
-        if (times > 1)
-            tensor = tosa_add(t, TOSA_CONCAT, &(TosaAttributes){.axis = d}, (int)times, copy,
-                              TOSA_INT8, &dims);
-    }
-    int64_t batch = dims_count(rank - 2, y->type.dim);
-    return tosa_reshape(t, tensor, &(TosaDims){3, {batch, dims.dim[rank - 2], dims.dim[rank - 1]}});
-}
-
-static bool write_matmul(Tosa *t, Node *n) {
-    const Value *a = node_operand(n, 0), *b = node_operand(n, 1), *y = n->out[0];
-    int rank = y->type.rank;
-    if (!layer_int8(a) || !layer_int8(b) || !layer_int8(y) || rank < 2 || a->type.rank < 2 ||
-        b->type.rank < 2)
-        return false;
-    int in[] = {factor_of(t, a, y), factor_of(t, b, y),
-                tosa_number(t, TOSA_INT8, value_zero_point(a)),
-                tosa_number(t, TOSA_INT8, value_zero_point(b))};
-    TosaDims dims = {
-        3, {dims_count(rank - 2, y->type.dim), y->type.dim[rank - 2], y->type.dim[rank - 1]}};
-    int sums = tosa_add(t, TOSA_MATMUL, NULL, 4, in, TOSA_INT32, &dims);
-    double factor = value_scale(a) * value_scale(b) / value_scale(y);
-    int out = tosa_rescale_by(t, sums, TOSA_INT8, 0, value_zero_point(y), factor);
-    tosa_store(t, n, tosa_in_own_order(t, n, out));
-    return true;
-}
+/* ---- reductions ----------------------------------------------------------------------------- */
 
 /* Reduces the dims that n names, one after the other; the tensor keeps them with a size of one. */
 static int reduced(Tosa *t, const Node *n, TosaKind kind, int tensor, TosaType type) {
@@ -292,14 +125,22 @@ static int reduced_back(Tosa *t, const Node *n, int tensor) {
     return tosa_in_own_order(t, n, tosa_transpose(t, tensor, perm));
 }
 
+/* Sums of numbers of 16 bits: below 2^31. */
+enum { SUMMED_MOST = 65535 };
+
 static bool write_reduce_sum(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
-    if (!layer_int8(x) || !layer_int8(y))
+    int64_t summed = type_count(&x->type) / type_count(&y->type);
+    if (!layer_quantized(x) || !layer_quantized(y) || (layer_int16(x) && summed > SUMMED_MOST))
         return false;
     int sum = reduced(t, n, TOSA_REDUCE_SUM,
                       tosa_widened(t, tosa_value(t, x), value_zero_point(x), 0), TOSA_INT32);
-    double factor = node_double(n, "factor") * value_scale(x) / value_scale(y);
-    sum = tosa_rescale_by(t, sum, TOSA_INT8, 0, value_zero_point(y), factor);
+    int32_t multiplier, shift;
+    multiplier_from(node_double(n, "factor") * value_scale(x) / value_scale(y), &multiplier,
+                    &shift);
+    sum = node_is_wide(n)
+              ? tosa_rescale_once(t, sum, tosa_type(y), value_zero_point(y), 1, &multiplier, &shift)
+              : tosa_rescale(t, sum, TOSA_INT8, 0, value_zero_point(y), 1, &multiplier, &shift);
     tosa_store(t, n, reduced_back(t, n, sum));
     return true;
 }
@@ -307,6 +148,11 @@ static bool write_reduce_sum(Tosa *t, Node *n) {
 /* -1 - q: the least of some is the opposite of their opposites' greatest. */
 static int opposite(Tosa *t, int tensor) {
     int8_t entry[256];
+    if (t->p.tensor[tensor].type == TOSA_INT16) {
+        int wide = tosa_widened(t, tensor, 0, 0);
+        wide = tosa_pair(t, TOSA_SUB, tosa_number_like(t, wide, -1), wide);
+        return tosa_rescale_by(t, wide, TOSA_INT16, 0, 0, 1);
+    }
     for (int i = 0; i < 256; i++)
         entry[i] = (int8_t)(127 - i);
     return tosa_lookup(t, tensor, entry);
@@ -315,10 +161,10 @@ static int opposite(Tosa *t, int tensor) {
 static bool write_reduce_max(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
     bool least = node_bool(n, "minimum");
-    if (!layer_int8(x) || !layer_int8(y) || !grids_equal(x, y))
+    if (!layer_quantized(x) || !grids_equal(x, y))
         return false;
     int in = least ? opposite(t, tosa_value(t, x)) : tosa_value(t, x);
-    int most = reduced(t, n, TOSA_REDUCE_MAX, in, TOSA_INT8);
+    int most = reduced(t, n, TOSA_REDUCE_MAX, in, tosa_type(x));
     tosa_store(t, n, reduced_back(t, n, least ? opposite(t, most) : most));
     return true;
 }
@@ -330,25 +176,37 @@ static const struct {
     bool (*write)(Tosa *t, Node *n);
 } writers[] = {
     {"aten::_prelu_kernel", tosa_write_prelu},
-    {"aten::add", tosa_write_add},
+    {"aten::add", tosa_write_sum},
     {"aten::cat", tosa_cat},
+    {"aten::fmax", tosa_write_extreme},
+    {"aten::fmin", tosa_write_extreme},
+    {"aten::lerp", tosa_write_sum},
+    {"aten::max.other", tosa_write_extreme},
     {"aten::maximum", tosa_write_extreme},
+    {"aten::min.other", tosa_write_extreme},
     {"aten::minimum", tosa_write_extreme},
     {"aten::mul", tosa_write_mul},
-    {"aten::sub", tosa_write_sub},
+    {"aten::multiply", tosa_write_mul},
+    {"aten::rsub", tosa_write_sum},
+    {"aten::sub", tosa_write_sum},
+    {"aten::subtract", tosa_write_sum},
     {"aten::upsample_bilinear2d", tosa_bilinear},
     {"aten::upsample_linear1d", tosa_bilinear},
     {"corten::adaptive_pool2d", tosa_adaptive_pool},
     {"corten::avg_pool2d", tosa_avg_pool},
-    {"corten::conv2d", write_conv},
-    {"corten::conv_transpose2d", write_conv_transpose},
+    {"corten::conv2d", tosa_conv},
+    {"corten::conv_transpose2d", tosa_conv_transpose},
     {"corten::group_norm", tosa_norm},
+    {"corten::gru", tosa_recurrent},
     {"corten::layer_norm", tosa_norm},
-    {"corten::linear", write_linear},
-    {"corten::matmul", write_matmul},
+    {"corten::linear", tosa_linear},
+    {"corten::lstm", tosa_recurrent},
+    {"corten::matmul", tosa_matmul},
     {"corten::max_pool2d", tosa_max_pool},
     {"corten::reduce_max", write_reduce_max},
     {"corten::reduce_sum", write_reduce_sum},
+    {"corten::requantize", tosa_requantize},
+    {"corten::rnn", tosa_recurrent},
     {"corten::softmax", tosa_softmax},
     {"corten::softmax_scaled", tosa_softmax},
     {"corten::table", tosa_write_table},

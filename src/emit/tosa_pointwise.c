@@ -21,84 +21,69 @@ static int operand(Tosa *t, const Node *n, int k) {
     return tosa_spread(t, node_operand(n, k), n->out[0]);
 }
 
+/* Two, alike in width as the result is. */
 static bool operands_fit(const Node *n) {
-    return node_operand_count(n) == 2 && layer_int8(node_operand(n, 0)) &&
-           layer_int8(node_operand(n, 1)) && layer_int8(n->out[0]);
+    const Value *y = n->out[0];
+    return node_operand_count(n) == 2 && layer_quantized(y) &&
+           value_storage(node_operand(n, 0)) == value_storage(y) &&
+           value_storage(node_operand(n, 1)) == value_storage(y) &&
+           layer_quantized(node_operand(n, 0)) && layer_quantized(node_operand(n, 1));
 }
 
-/* On the grid of n's output; a factor that is too large for TOSA or the kernel is held as the
- * kernel holds it. */
-static int stored(Tosa *t, const Node *n, int tensor, double factor, int32_t most) {
-    int32_t multiplier, shift;
-    multiplier_from(factor, &multiplier, &shift);
-    shift = shift > most ? most : shift;
-    return tosa_rescale(t, tensor, TOSA_INT8, 0, value_zero_point(n->out[0]), 1, &multiplier,
-                        &shift);
-}
-
-/* (q - zero_point) * 2^SUM_S8_LEFT, negated if the factor is, then on the common scale. */
-static int addend(Tosa *t, const Node *n, int k, double factor) {
-    int wide = tosa_widened(t, operand(t, n, k), value_zero_point(node_operand(n, k)), SUM_S8_LEFT);
+/* (q - zero_point) * 2^left, negated if the factor is, then on the common scale. */
+static int addend(Tosa *t, const Node *n, int k, double factor, int left) {
+    int wide = tosa_widened(t, operand(t, n, k), value_zero_point(node_operand(n, k)), left);
     if (factor < 0)
         wide = tosa_pair(t, TOSA_SUB, tosa_number_like(t, wide, 0), wide);
     return tosa_rescale_by(t, wide, TOSA_INT32, 0, 0, fabs(factor));
 }
 
-/* factor_a * a + factor_b * b */
-static bool write_sum(Tosa *t, Node *n, double factor_a, double factor_b) {
+bool tosa_write_sum(Tosa *t, Node *n) {
+    const Value *y = n->out[0];
+    int32_t multiplier, shift;
+    int left;
     if (!operands_fit(n))
         return false;
-    SumFactors f = sum_factors(factor_a * value_scale(node_operand(n, 0)),
-                               factor_b * value_scale(node_operand(n, 1)), value_scale(n->out[0]),
-                               SUM_S8_LEFT);
-    int sum = tosa_pair(t, TOSA_ADD, addend(t, n, 0, f.a), addend(t, n, 1, f.b));
-    tosa_store(t, n, stored(t, n, sum, f.output, SUM_SHIFT_MOST));
+    SumFactors f = sum_of(n, &left);
+    int sum = tosa_pair(t, TOSA_ADD, addend(t, n, 0, f.a, left), addend(t, n, 1, f.b, left));
+    multiplier_from(f.output, &multiplier, &shift);
+    shift = shift > SUM_SHIFT_MOST ? SUM_SHIFT_MOST : shift;
+    tosa_store(t, n,
+               tosa_rescale(t, sum, tosa_type(y), 0, value_zero_point(y), 1, &multiplier, &shift));
     return true;
 }
 
-bool tosa_write_add(Tosa *t, Node *n) {
-    return write_sum(t, n, 1, node_double(n, "alpha"));
-}
-
-bool tosa_write_sub(Tosa *t, Node *n) {
-    return write_sum(t, n, 1, -node_double(n, "alpha"));
-}
-
 bool tosa_write_mul(Tosa *t, Node *n) {
+    int32_t multiplier, shift;
     if (!operands_fit(n))
         return false;
     const Value *a = node_operand(n, 0), *b = node_operand(n, 1), *y = n->out[0];
     int product = tosa_product(t, tosa_widened(t, operand(t, n, 0), value_zero_point(a), 0),
                                tosa_widened(t, operand(t, n, 1), value_zero_point(b), 0), 0);
-    double factor = value_scale(a) * value_scale(b) / value_scale(y);
-    tosa_store(t, n, stored(t, n, product, factor, PRODUCT_SHIFT_MOST));
+    product_factor(n, &multiplier, &shift);
+    tosa_store(
+        t, n,
+        tosa_rescale(t, product, tosa_type(y), 0, value_zero_point(y), 1, &multiplier, &shift));
     return true;
 }
 
-/* Numbers are compared on the output's grid. */
+/* Operand k on the grid of the result, in 32 bits. */
+static int compared(Tosa *t, const Node *n, int k) {
+    const Value *v = node_operand(n, k), *y = n->out[0];
+    int8_t entry[256];
+    int x = operand(t, n, k);
+    if (layer_int16(y))
+        return tosa_rescale_by(t, x, TOSA_INT32, 0, 0, value_scale(v) / value_scale(y));
+    return tosa_widened(t, minmax_entries(v, y, entry) ? tosa_lookup(t, x, entry) : x, 0, 0);
+}
+
 bool tosa_write_extreme(Tosa *t, Node *n) {
-    int in[2];
     if (!operands_fit(n))
         return false;
-    for (int k = 0; k < 2; k++) {
-        int8_t entry[256];
-        in[k] = operand(t, n, k);
-        if (minmax_entries(node_operand(n, k), n->out[0], entry))
-            in[k] = tosa_lookup(t, in[k], entry);
-        in[k] = tosa_widened(t, in[k], 0, 0);
-    }
-    TosaKind kind = node_is(n, "aten::maximum") ? TOSA_MAXIMUM : TOSA_MINIMUM;
-    int most = tosa_pair(t, kind, in[0], in[1]);
-    tosa_store(t, n, tosa_rescale_by(t, most, TOSA_INT8, 0, 0, 1));
-    return true;
-}
-
-bool tosa_write_table(Tosa *t, Node *n) {
-    const Value *x = node_operand(n, 0), *y = n->out[0];
-    int8_t entry[TABLE_ENTRIES];
-    if (!layer_int8(x) || !layer_int8(y) || table_fill(t->c, n, x->grid, y->grid, entry) != 256)
-        return false;
-    tosa_store(t, n, tosa_lookup(t, operand(t, n, 0), entry));
+    TosaKind kind = is_minimum(n) ? TOSA_MINIMUM : TOSA_MAXIMUM;
+    int most = tosa_pair(t, kind, compared(t, n, 0), compared(t, n, 1));
+    most = tosa_rescale_by(t, most, tosa_type(n->out[0]), 0, 0, 1);
+    tosa_store(t, n, layer_int16(n->out[0]) ? tosa_clamp(t, most, -INT16_MAX, INT16_MAX) : most);
     return true;
 }
 

@@ -13,7 +13,7 @@ bool tosa_max_pool(Tosa *t, Node *n) {
     TosaAttributes a = tosa_window(&k);
     int image = tosa_end_exactly(t, tosa_image(t, node_operand(n, 0)), &k, a.pad);
     TosaDims dims = {4, {tosa_dims(t, image).dim[0], k.out[0], k.out[1], k.out_c}};
-    int out = tosa_add(t, TOSA_MAX_POOL2D, &a, 1, &image, TOSA_INT8, &dims);
+    int out = tosa_add(t, TOSA_MAX_POOL2D, &a, 1, &image, tosa_type(n->out[0]), &dims);
     tosa_store(t, n, tosa_image_back(t, n, out));
     return true;
 }
@@ -48,20 +48,43 @@ static int divided(Tosa *t, int sums, const TosaDims *grid, const int32_t *divis
 
 enum { MEAN_STEPS = 256 }; /* of a mean that changes its scale */
 
-/* Sums of windows of (q - zero_point); taps in the padding add nothing. */
+/* Sums of windows of (q - zero_point) in 32 bits; taps in the padding add nothing. */
 static int window_sums(Tosa *t, const Node *n, const LayerWindow *k, int32_t zero_point) {
+    const Value *x = node_operand(n, 0);
+    TosaType type = layer_int16(x) ? TOSA_INT48 : TOSA_INT32;
     int64_t taps = k->kernel[0] * k->kernel[1];
     int8_t *ones = c_alloc(t->c, (size_t)(taps * k->in_c));
     memset(ones, 1, (size_t)(taps * k->in_c));
     TosaAttributes a = tosa_window(k);
-    int image = tosa_end_exactly(t, tosa_image(t, node_operand(n, 0)), k, a.pad);
+    int image = tosa_end_exactly(t, tosa_image(t, x), k, a.pad);
     int in[] = {
         image,
         tosa_const(t, TOSA_INT8, &(TosaDims){4, {k->kernel[0], k->kernel[1], k->in_c, 1}}, ones),
-        tosa_const(t, TOSA_INT32, &(TosaDims){1, {k->in_c}}, NEW_ARRAY(t->c, int32_t, k->in_c)),
-        tosa_number(t, TOSA_INT8, zero_point), tosa_number(t, TOSA_INT8, 0)};
+        tosa_const(t, type, &(TosaDims){1, {k->in_c}}, NEW_ARRAY(t->c, int64_t, k->in_c)),
+        tosa_number(t, tosa_type(x), zero_point), tosa_number(t, TOSA_INT8, 0)};
     TosaDims dims = {4, {tosa_dims(t, image).dim[0], k->out[0], k->out[1], k->out_c}};
-    return tosa_add(t, TOSA_DEPTHWISE_CONV2D, &a, 5, in, TOSA_INT32, &dims);
+    int sums = tosa_add(t, TOSA_DEPTHWISE_CONV2D, &a, 5, in, type, &dims);
+    return type == TOSA_INT48 ? tosa_narrowed(t, sums, 0) : sums;
+}
+
+/* Means with FINE bits behind the point: numbers and sums of less than 2^15 of them leave so many.
+ * The kernel takes 16 and rounds twice: a number of 16 bits may be the step beside. */
+static bool write_fine_averages(Tosa *t, Node *n, const LayerWindow *k) {
+    enum { FINE = 15, TAPS_MOST = 1 << 15 };
+    const Value *x = node_operand(n, 0), *y = n->out[0];
+    const TosaDims grid = {4, {1, k->out[0], k->out[1], 1}};
+    const int32_t *divisor = window_divisors(t->c, k, node_bool(n, "count_include_pad"));
+    int32_t multiplier, shift, *inverse = NEW_ARRAY(t->c, int32_t, k->out[0] * k->out[1]);
+    if (k->kernel[0] * k->kernel[1] >= TAPS_MOST)
+        return false;
+    for (int64_t i = 0; i < k->out[0] * k->out[1]; i++)
+        inverse[i] = (int32_t)lround(ldexp(1, 30) / divisor[i]);
+    int sums = window_sums(t, n, k, value_zero_point(x));
+    int mean = tosa_product(t, sums, tosa_const(t, TOSA_INT32, &grid, inverse), 30 - FINE);
+    multiplier_from(ldexp(value_scale(x) / value_scale(y), -FINE), &multiplier, &shift);
+    mean = tosa_rescale_once(t, mean, tosa_type(y), value_zero_point(y), 1, &multiplier, &shift);
+    tosa_store(t, n, tosa_image_back(t, n, mean));
+    return true;
 }
 
 /* Taps in the padding that count are worth the zero point each. */
@@ -70,6 +93,8 @@ bool tosa_avg_pool(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
     if (!pool_window(n, &k))
         return false;
+    if (node_is_wide(n))
+        return write_fine_averages(t, n, &k);
     bool same = grids_equal(x, y);
     const TosaDims grid = {4, {1, k.out[0], k.out[1], 1}};
     int32_t *divisor = window_divisors(t->c, &k, node_bool(n, "count_include_pad"));

@@ -14,7 +14,7 @@ int tosa_resized(Tosa *t, int image, const int64_t times[2], bool bilinear) {
     for (int a = 0; a < 2; a++)
         dims.dim[1 + a] *= times[a];
     return tosa_add(t, TOSA_RESIZE, &(TosaAttributes){.bilinear = bilinear}, 4, in,
-                    bilinear ? TOSA_INT32 : TOSA_INT8, &dims);
+                    bilinear ? TOSA_INT32 : t->p.tensor[image].type, &dims);
 }
 
 int tosa_chosen(Tosa *t, int tensor, int axis, const int64_t *place, int64_t count) {
@@ -75,19 +75,35 @@ static int between(Tosa *t, int q, int axis, const int32_t *tap, int64_t count) 
     return tosa_pair(t, TOSA_ADD, below, above);
 }
 
-/* v / 2^bits, rounded half away from zero: one less is added to what is negative. */
-static int rounded(Tosa *t, int v, int bits) {
-    int sign = tosa_pair(t, TOSA_ARITHMETIC_RIGHT_SHIFT, v, tosa_number_like(t, v, 31));
-    int half = tosa_pair(t, TOSA_ADD, sign, tosa_number_like(t, v, 1 << (bits - 1)));
-    return tosa_pair(t, TOSA_ARITHMETIC_RIGHT_SHIFT, tosa_pair(t, TOSA_ADD, v, half),
-                     tosa_number_like(t, v, bits));
+/* Of sums that need 40 bits, high * 2^WEIGHT_BITS + low, twice what is above the lowest
+ * WEIGHT_BITS, and one if these are not all zero: all that rounding asks for. */
+static int sums_without_tail(Tosa *t, int high, int low) {
+    int carry =
+        tosa_pair(t, TOSA_ARITHMETIC_RIGHT_SHIFT, low, tosa_number_like(t, low, WEIGHT_BITS));
+    int whole = tosa_product(t, carry, tosa_number_like(t, low, ONE), 0);
+    int tail =
+        tosa_pair(t, TOSA_MINIMUM, tosa_pair(t, TOSA_SUB, low, whole), tosa_number_like(t, low, 1));
+    int sum = tosa_pair(t, TOSA_ADD, high, carry);
+    return tosa_pair(t, TOSA_ADD, tosa_pair(t, TOSA_ADD, sum, sum), tail);
+}
+
+/* Numbers of 16 bits: along rows they take 28; between rows the upper and the lower half of these
+ * bits are weighed apart. */
+static int between_wide(Tosa *t, int q, const int32_t *const tap[2], const int64_t count[2]) {
+    q = between(t, q, 2, tap[1], count[1]);
+    int high = tosa_pair(t, TOSA_ARITHMETIC_RIGHT_SHIFT, q, tosa_number_like(t, q, WEIGHT_BITS));
+    int whole = tosa_product(t, high, tosa_number_like(t, q, ONE), 0);
+    int low = tosa_pair(t, TOSA_SUB, q, whole);
+    int sums = sums_without_tail(t, between(t, high, 1, tap[0], count[0]),
+                                 between(t, low, 1, tap[0], count[0]));
+    return tosa_rounded(t, sums, WEIGHT_BITS + 1);
 }
 
 bool tosa_bilinear(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
     int64_t size[2], count[2], times[2];
     const int32_t *tap[2];
-    if (!layer_int8(x) || !layer_int8(y) || !grids_equal(x, y) || x->type.rank > 4)
+    if (!layer_quantized(x) || !grids_equal(x, y) || x->type.rank > 4)
         return false;
     int q = tosa_image(t, x), bits = 0;
     for (int a = 0; a < 2; a++) {
@@ -98,15 +114,17 @@ bool tosa_bilinear(Tosa *t, Node *n) {
             bits++;
     }
     bool sums = t->npu && t->npu->family != NPU_U85; /* whose RESIZE has no sums of 32 bits */
-    if (times[0] && times[1] && !sums) {
-        q = tosa_resized(t, q, times, true);
+    if (layer_int16(x)) {
+        q = between_wide(t, tosa_widened(t, q, 0, 0), tap, count);
+    } else if (times[0] && times[1] && !sums) {
+        q = tosa_rounded(t, tosa_resized(t, q, times, true), bits);
     } else {
         q = tosa_widened(t, q, 0, 0);
         for (int a = 1; a >= 0; a--)
             q = between(t, q, 1 + a, tap[a], count[a]);
-        bits = 2 * WEIGHT_BITS;
+        q = tosa_rounded(t, q, 2 * WEIGHT_BITS);
     }
-    q = tosa_rescale_by(t, rounded(t, q, bits), TOSA_INT8, 0, 0, 1);
+    q = tosa_rescale_by(t, q, tosa_type(y), 0, 0, 1);
     t->of_value[y->id] = tosa_image_back(t, n, q);
     return true;
 }

@@ -9,13 +9,13 @@
 
 enum { SUM_BITS = 12, PROBABILITY_BITS = 24, PLAIN_ROW = 512, ROW_LIMIT = 4096 };
 
-/* Of distances -255..0 to the row's maximum, entry 255 for 0. */
-static void exponentials(const Node *n, int32_t entry[256]) {
+/* Of distances 1 - count..0 to the row's maximum. */
+static void exponentials(const Node *n, int32_t count, int32_t *entry) {
     int32_t multiplier, shift, least;
     softmax_scaling(node_double(n, "beta") * value_scale(node_operand(n, 0)), &multiplier, &shift,
                     &least);
-    for (int32_t i = 0; i < 256; i++)
-        entry[i] = i - 255 < least ? 0 : ctn_exp_distance(i - 255, multiplier, shift);
+    for (int32_t i = 0, far = 1 - count; i < count; i++, far++)
+        entry[i] = far < least ? 0 : ctn_exp_distance(far, multiplier, shift);
 }
 
 /* One of the four digits, -128..127, of the exponentials less 2^30: the one worth 256^place, times
@@ -61,23 +61,38 @@ static int mask_of(Tosa *t, const Node *n) {
                : tosa_add(t, TOSA_CAST, NULL, 1, &tensor, TOSA_INT8, &dims);
 }
 
+/* Exponentials of distances in 32 bits: of bytes by TABLEs, of 16 bits each by its own entry. What
+ * is hidden may be above the row's maximum. */
+static int powers_of(Tosa *t, const Node *n, int below) {
+    enum { BYTES = 256, HALVES = 65536 };
+    if (layer_int16(node_operand(n, 0))) {
+        int32_t *entry = NEW_ARRAY(t->c, int32_t, HALVES);
+        exponentials(n, HALVES, entry);
+        if (node_in(n, "mask"))
+            below = tosa_pair(t, TOSA_MINIMUM, below, tosa_number_like(t, below, 0));
+        return tosa_entries(t, below, HALVES - 1, TOSA_INT32, HALVES, entry);
+    }
+    int32_t entry[BYTES];
+    exponentials(n, BYTES, entry);
+    return looked_up(t, tosa_rescale_by(t, below, TOSA_INT8, 0, BYTES / 2 - 1, 1), entry);
+}
+
 /* ctn_exp_negative of each value's distance to the greatest of the row that counts; 0 where the
  * value does not. */
 static int powers(Tosa *t, const Node *n, int tensor, const TosaAttributes *along) {
     TosaDims single = tosa_dims(t, tensor);
+    TosaType type = t->p.tensor[tensor].type;
     int mask = mask_of(t, n), counted = tensor;
     if (mask >= 0) {
-        int bound = tosa_widened(t, masked(t, n, mask, 127, -128), 0, 0);
+        /* of 16 bits beyond what these hold: the RESCALE saturates */
+        int bound = tosa_widened(t, masked(t, n, mask, 127, -128), 0, type == TOSA_INT8 ? 0 : 9);
         counted = tosa_pair(t, TOSA_MINIMUM, tosa_widened(t, tensor, 0, 0), bound);
-        counted = tosa_rescale_by(t, counted, TOSA_INT8, 0, 0, 1);
+        counted = tosa_rescale_by(t, counted, type, 0, 0, 1);
     }
     single.dim[along->axis] = 1;
-    int most = tosa_add(t, TOSA_REDUCE_MAX, along, 1, &counted, TOSA_INT8, &single);
+    int most = tosa_add(t, TOSA_REDUCE_MAX, along, 1, &counted, type, &single);
     int below = tosa_pair(t, TOSA_SUB, tosa_widened(t, tensor, 0, 0), tosa_widened(t, most, 0, 0));
-    int index = tosa_rescale_by(t, below, TOSA_INT8, 0, 127, 1);
-    int32_t entry[256];
-    exponentials(n, entry);
-    int power = looked_up(t, index, entry);
+    int power = powers_of(t, n, below);
     return mask < 0 ? power
                     : tosa_product(t, power, tosa_widened(t, masked(t, n, mask, 1, 0), 0, 0), 0);
 }
@@ -117,15 +132,16 @@ static int probabilities(Tosa *t, int power, const TosaAttributes *along, int bi
 bool tosa_softmax(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
     int dim = dim_wrap(t->c, n, node_int(n, "dim"), x->type.rank);
-    if (!layer_int8(x) || !layer_int8(y))
+    if (!layer_quantized(x) || !layer_quantized(y))
         return false;
-    bool plain = !node_in(n, "mask") && value_scale(y) == 1.0 / 256 && value_zero_point(y) == -128;
+    bool plain = !node_is_wide(n) && !node_in(n, "mask") && value_scale(y) == 1.0 / 256 &&
+                 value_zero_point(y) == -128;
     if (x->type.dim[dim] >= (plain ? PLAIN_ROW : ROW_LIMIT))
         return false;
     TosaAttributes along = {.axis = order_place(y->order, dim)};
     int power = powers(t, n, tosa_value_in(t, x, y->order), &along);
     int p = probabilities(t, power, &along, plain ? 8 : PROBABILITY_BITS);
     double factor = plain ? 1 : ldexp(1, -PROBABILITY_BITS) / value_scale(y);
-    tosa_store(t, n, tosa_rescale_by(t, p, TOSA_INT8, 0, value_zero_point(y), factor));
+    tosa_store(t, n, tosa_rescale_by(t, p, tosa_type(y), 0, value_zero_point(y), factor));
     return true;
 }

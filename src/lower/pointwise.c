@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { POINTWISE_RANK = 6 }; /* dimensions of the kernels' loops */
+enum { POINTWISE_RANK = 6 };      /* dimensions of the kernels' loops */
+enum { PRODUCT_SHIFT_MOST = 15 }; /* a product of int8: its shift to the left is held at this */
 
 typedef enum { FORM_NONE, FORM_S8, FORM_S16, FORM_INTEGER } Form;
 
@@ -319,8 +320,31 @@ SumFactors sum_factors(double scale_a, double scale_b, double scale_out, int lef
     return (SumFactors){scale_a / common, scale_b / common, common / ldexp(scale_out, left_shift)};
 }
 
-/* out = factor_a * a + factor_b * b */
-static void lower_sum(C *c, Graph *g, Node *n, double factor_a, double factor_b) {
+/* Of out = a * self + b * other. */
+static void operand_factors(const Node *n, double *a, double *b) {
+    const char *name = op_schema(n->op)->name;
+    *a = 1;
+    if (text_equal(name, "aten::lerp")) {
+        *b = node_double(n, "weight");
+        *a -= *b;
+        return;
+    }
+    *b = node_double(n, "alpha") * (text_equal(name, "aten::add") ? 1 : -1);
+    if (text_equal(name, "aten::rsub")) {
+        *a = *b;
+        *b = 1;
+    }
+}
+
+SumFactors sum_of(const Node *n, int *left_shift) {
+    const Value *lhs = node_operand(n, 0), *rhs = node_operand(n, 1), *out = stored(n);
+    double a, b;
+    operand_factors(n, &a, &b);
+    *left_shift = is_s16(out) ? SUM_S16_LEFT : SUM_S8_LEFT;
+    return sum_factors(scale_of(lhs) * a, scale_of(rhs) * b, scale_of(out), *left_shift);
+}
+
+void lower_add(C *c, Graph *g, Node *n) {
     Form form;
     Value *lhs, *rhs;
     if (!operands(c, g, n, &form, &lhs, &rhs))
@@ -336,9 +360,9 @@ static void lower_sum(C *c, Graph *g, Node *n, double factor_a, double factor_b)
     loop(n, rhs, a->dim, a->b_stride);
     a->a_zero_point = zero_point_of(lhs);
     a->b_zero_point = zero_point_of(rhs);
-    a->left_shift = form == FORM_S16 ? 15 : SUM_S8_LEFT;
-    SumFactors f = sum_factors(scale_of(lhs) * factor_a, scale_of(rhs) * factor_b, scale_of(out),
-                               a->left_shift);
+    int left_shift;
+    SumFactors f = sum_of(n, &left_shift);
+    a->left_shift = left_shift;
     signed_multiplier(f.a, &a->a_multiplier, &a->a_shift);
     signed_multiplier(f.b, &a->b_multiplier, &a->b_shift);
     multiplier_from(f.output, &a->output_multiplier, &a->output_shift);
@@ -349,20 +373,6 @@ static void lower_sum(C *c, Graph *g, Node *n, double factor_a, double factor_b)
     if (a->output_shift > SUM_SHIFT_MOST && form == FORM_S16)
         refuse(c, n, "the result's scale is too fine for its operands'");
     a->output_shift = a->output_shift > SUM_SHIFT_MOST ? SUM_SHIFT_MOST : a->output_shift;
-}
-
-void lower_add(C *c, Graph *g, Node *n) {
-    const char *name = op_schema(n->op)->name;
-    double alpha = node_double(n, "alpha");
-    if (text_equal(name, "aten::rsub"))
-        lower_sum(c, g, n, -alpha, 1);
-    else
-        lower_sum(c, g, n, 1, text_equal(name, "aten::add") ? alpha : -alpha);
-}
-
-void lower_lerp(C *c, Graph *g, Node *n) {
-    double weight = node_double(n, "weight");
-    lower_sum(c, g, n, 1 - weight, weight);
 }
 
 /* ---- products and quotients ---------------------------------------------------------------- */
@@ -380,6 +390,19 @@ static void multiplier_once(double real, int32_t *multiplier, int32_t *shift) {
         *multiplier = (int32_t)llround(ldexp(real, 31));
         *shift = 0;
     }
+}
+
+void product_factor(const Node *n, int32_t *multiplier, int32_t *shift) {
+    const Value *lhs = node_operand(n, 0), *rhs = node_operand(n, 1);
+    double factor = scale_of(lhs) * scale_of(rhs) / scale_of(stored(n));
+    if (both_spread(n, lhs, rhs)) /* no CMSIS-NN kernel does this: there is none to agree with */
+        multiplier_once(factor, multiplier, shift);
+    else
+        multiplier_from(factor, multiplier, shift);
+    /* Corrected int8 factors are within 255, their product below 2^16: 15 bits of left shift keep
+     * it in int32 and carry any product but 0 beyond the result's range. */
+    if (is_byte(lhs) && *shift > PRODUCT_SHIFT_MOST)
+        *shift = PRODUCT_SHIFT_MOST;
 }
 
 /* All of a call of a product or a quotient but its factors; all four kernels share the argument
@@ -405,19 +428,11 @@ void lower_mul(C *c, Graph *g, Node *n) {
     Value *lhs, *rhs;
     if (!operands(c, g, n, &form, &lhs, &rhs))
         return;
-    const Value *out = stored(n);
     CtnMulS8Args *a =
         mul_call(c, g, n, form == FORM_S16 ? CTN_KERNEL_mul_s16 : CTN_KERNEL_mul_s8, lhs, rhs);
-    double factor = scale_of(lhs) * scale_of(rhs) / scale_of(out);
-    if (both_spread(n, lhs, rhs)) /* no CMSIS-NN kernel does this: there is none to agree with */
-        multiplier_once(factor, &a->multiplier, &a->shift);
-    else
-        multiplier_from(factor, &a->multiplier, &a->shift);
-    /* Corrected factors are within 255, their product below 2^16: 15 bits of left shift keep it in
-     * int32 and carry any product but 0 beyond the result's range. int16: 2^30, 1 bit. */
-    if (a->shift > 1 && form == FORM_S16)
+    product_factor(n, &a->multiplier, &a->shift);
+    if (a->shift > 1 && form == FORM_S16) /* a product has 30 bits */
         refuse(c, n, "the result's scale is too fine for its operands'");
-    a->shift = a->shift > PRODUCT_SHIFT_MOST ? PRODUCT_SHIFT_MOST : a->shift;
 }
 
 void lower_div(C *c, Graph *g, Node *n) {
@@ -497,6 +512,10 @@ static void lower_minmax(C *c, Graph *g, Node *n, bool minimum) {
     loop(n, lhs, a->dim, a->a_stride);
     loop(n, rhs, a->dim, a->b_stride);
     a->minimum = minimum;
+}
+
+bool is_minimum(const Node *n) {
+    return n->op->lower == lower_minimum;
 }
 
 void lower_maximum(C *c, Graph *g, Node *n) {

@@ -7,9 +7,8 @@
 
 /* ---- the kernels' arithmetic, for writers of other programs too ----------------------------- */
 
-enum { SUM_S8_LEFT = 20 };        /* bits that int8 operands of a sum are shifted left by */
-enum { SUM_SHIFT_MOST = 1 };      /* a result's shift to the left is held at this: a sum's, */
-enum { PRODUCT_SHIFT_MOST = 15 }; /* a product's */
+enum { SUM_S8_LEFT = 20, SUM_S16_LEFT = 15 }; /* bits that operands of a sum are shifted left by */
+enum { SUM_SHIFT_MOST = 1 };                  /* a sum's shift to the left is held at this */
 enum { PRELU_BITS = 16 }; /* fraction bits that the kernel gives its input: it rounds once */
 
 typedef struct {
@@ -18,15 +17,19 @@ typedef struct {
 } SumFactors;
 /* Scales of the operands, negative where one is subtracted, and of the result. */
 SumFactors sum_factors(double scale_a, double scale_b, double scale_out, int left_shift);
+/* Those of n, which add, sub, rsub or lerp by a number lowers, and its shift. */
+SumFactors sum_of(const Node *n, int *left_shift);
+/* From n's product to the result's scale. */
+void product_factor(const Node *n, int32_t *multiplier, int32_t *shift);
 
+bool is_minimum(const Node *n); /* of a row that minimum or maximum lowers */
 /* What minimum and maximum compare: operand v on the grid of the result, each entry rounded once;
  * false: it is there already. */
 bool minmax_entries(const Value *v, const Value *out, int8_t entry[256]);
 
 /* ---- lowering ------------------------------------------------------------------------------ */
 
-void lower_add(C *c, Graph *g, Node *n);  /* add, sub, rsub, with alpha */
-void lower_lerp(C *c, Graph *g, Node *n); /* with a weight that is a number: a sum too */
+void lower_add(C *c, Graph *g, Node *n); /* add, sub, rsub with alpha; lerp with a number */
 void lower_mul(C *c, Graph *g, Node *n);
 void lower_div(C *c, Graph *g, Node *n);
 void lower_maximum(C *c, Graph *g, Node *n);

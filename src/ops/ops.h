@@ -68,7 +68,8 @@ bool movement_refuse(C *c, const Node *n, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The output sizes and scale factors (0: not given) of the last `dims` dims of an upsample row. */
 bool upsample_sizes(C *c, const Node *n, int dims, int64_t *size, double *scale);
-/* The taps of a linear or bilinear enlargement along height (0) or width, as the kernel has them. */
+/* The taps of a linear or bilinear enlargement along height (0) or width, as the kernel has them.
+ */
 int32_t *upsample_taps(C *c, const Node *n, int axis, int64_t *count);
 
 /* Over which dims a row reduces (reduce.c). */
@@ -85,6 +86,17 @@ Value *sum_node(C *c, Graph *g, Node *n, Value *x, const Dims *d, bool keepdim, 
 /* gemmlowp's scaling of softmax's differences to Q5.26, and the least difference that is worth
  * anything (softmax.c). */
 void softmax_scaling(double scale, int32_t *multiplier, int32_t *shift, int32_t *diff_min);
+
+/* What the kernels of a corten::table make of each number of its input (table.c): of a byte; of 16
+ * bits at every 128th, where interpolation between these stays within a step of the function, else
+ * false; or where it does not. */
+void table_numbers(const Node *n, int32_t entry[256]);
+enum { WIDE_ENTRIES = 513 };
+bool table_interpolates(const Node *n, int16_t entry[WIDE_ENTRIES]);
+const int32_t *table_wide_numbers(C *c, const Node *n); /* [65536] */
+
+/* From one grid to another, one of them of 16 bits (quantized.c). */
+void rescale_factor(const Part *from, const Part *to, int32_t *multiplier, int32_t *shift);
 
 typedef struct {      /* how a node's input is seen: as outer x group x inner */
     int64_t outer;    /* groups, one after the other in logical order */

@@ -95,6 +95,12 @@ static double map_identity(const Node *n, const double *in) {
     return in[0];
 }
 
+void rescale_factor(const Part *from, const Part *to, int32_t *multiplier, int32_t *shift) {
+    multiplier_from(from->scale / to->scale, multiplier, shift);
+    if (*shift > 14) /* 2^16 << 14 still fits; any step but 0 is then beyond the output's range */
+        *shift = 14;
+}
+
 /* Between int8 and int16, or int16 of two scales. */
 static void rescale_run(C *c, Graph *g, Node *n, Value *in, Value *out, int64_t at, int64_t count,
                         int part) {
@@ -108,9 +114,7 @@ static void rescale_run(C *c, Graph *g, Node *n, Value *in, Value *out, int64_t 
     a->count = (int32_t)count;
     a->input_zero_point = from->zero_point;
     a->output_zero_point = to->zero_point;
-    multiplier_from(from->scale / to->scale, &a->multiplier, &a->shift);
-    if (a->shift > 14) /* 2^16 << 14 still fits; any step but 0 is then beyond the output's range */
-        a->shift = 14;
+    rescale_factor(from, to, &a->multiplier, &a->shift);
 }
 
 static void lower_requantize_s8(C *c, Graph *g, Node *n, Value *in, Value *out) {

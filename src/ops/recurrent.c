@@ -4,41 +4,36 @@
  * never stored as values. What it adds to from step to step, an LSTM's cell and a GRU's hidden
  * state, is int16 with a step of a power of two, and an output: 8 bits would stand still where a
  * gate lets little through. */
+#include "ops/recurrent.h"
 #include "ops/ops.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum { LSTM, GRU, RNN } Kind;
-
 static const int gate_count[] = {4, 3, 1};
 
-static Kind kind_of(const Node *n) {
+static RecurrentKind kind_of(const Node *n) {
     const char *name = op_schema(n->op)->name;
-    return strstr(name, "lstm") ? LSTM : strstr(name, "gru") ? GRU : RNN;
+    return strstr(name, "lstm")  ? RECURRENT_LSTM
+           : strstr(name, "gru") ? RECURRENT_GRU
+                                 : RECURRENT_RNN;
 }
 
 /* ---- the internal rows ----------------------------------------------------------------------- */
-
-typedef struct { /* input [steps][batches][in_size], output [steps][batches][size] */
-    Kind kind;
-    int64_t steps, batches, in_size, size, gates;
-    bool reverse, relu;
-} Layer;
 
 static bool is_matrix(const Value *v, int64_t rows, int64_t columns) {
     return v->type.rank == 2 && v->type.dim[0] == rows && v->type.dim[1] == columns;
 }
 
-static bool is_state(const Value *v, const Layer *l) {
+static bool is_state(const Value *v, const Recurrent *l) {
     return !v || is_matrix(v, l->batches, l->size);
 }
 
-static bool layer_read(C *c, const Node *n, Layer *l) {
+static bool recurrent_read(C *c, const Node *n, Recurrent *l) {
     const Type *x = &node_in(n, "input")->type;
     const Value *w = node_in(n, "w_ih"), *u = node_in(n, "w_hh"), *bias = node_in(n, "bias");
-    *l = (Layer){.kind = kind_of(n), .reverse = node_bool(n, "reverse")};
-    l->relu = l->kind == RNN && node_bool(n, "relu");
+    *l = (Recurrent){.kind = kind_of(n), .reverse = node_bool(n, "reverse")};
+    l->relu = l->kind == RECURRENT_RNN && node_bool(n, "relu");
     if (x->rank != 3 || !dtype_is_float(x->dtype) || u->type.rank != 2)
         return movement_refuse(c, n, "needs a float input of rank 3 and matrices of weights");
     l->steps = x->dim[0];
@@ -48,21 +43,21 @@ static bool layer_read(C *c, const Node *n, Layer *l) {
     l->gates = gate_count[l->kind] * l->size;
     if (l->steps < 1 || !is_matrix(w, l->gates, l->in_size) || !is_matrix(u, l->gates, l->size) ||
         (bias && !is_matrix(bias, 2, l->gates)) || !is_state(node_in(n, "h0"), l) ||
-        (l->kind == LSTM && !is_state(node_in(n, "c0"), l)))
+        (l->kind == RECURRENT_LSTM && !is_state(node_in(n, "c0"), l)))
         return movement_refuse(c, n, "input, state and weights do not fit together");
     return true;
 }
 
 static void layer_shape(C *c, Node *n) {
-    Layer l;
-    if (!layer_read(c, n, &l)) {
+    Recurrent l;
+    if (!recurrent_read(c, n, &l)) {
         for (int k = 0; k < n->out_count; k++)
             n->out[k]->type = node_in(n, "input")->type;
         return;
     }
     int64_t dim[3] = {l.steps, l.batches, l.size};
     node_set_type(n, 0, DT_F32, 3, dim);
-    if (l.kind != RNN)
+    if (l.kind != RECURRENT_RNN)
         node_set_type(n, 1, DT_F32, 2, dim + 1);
 }
 
@@ -74,13 +69,14 @@ static float sigmoid(float x) {
 
 /* x and h: a step's products with their biases; state: the cell of an LSTM, else the output of the
  * step before. One element of the state is changed and returned as output. */
-static float step_element(const Layer *l, const float *x, const float *h, int64_t j, float *state) {
+static float step_element(const Recurrent *l, const float *x, const float *h, int64_t j,
+                          float *state) {
     int64_t s = l->size;
-    if (l->kind == RNN) {
+    if (l->kind == RECURRENT_RNN) {
         float sum = x[j] + h[j];
         return *state = l->relu ? fmaxf(sum, 0) : tanhf(sum);
     }
-    if (l->kind == GRU) {
+    if (l->kind == RECURRENT_GRU) {
         float reset = sigmoid(x[j] + h[j]), update = sigmoid(x[s + j] + h[s + j]);
         float fresh = tanhf(x[2 * s + j] + reset * h[2 * s + j]);
         return *state = (1 - update) * fresh + update * *state;
@@ -97,7 +93,7 @@ static void add_bias(float *rows, int64_t count, int64_t gates, const float *bia
             rows[r * gates + k] += bias[k];
 }
 
-static void layer_run(const Layer *l, const float *x, const float *u, const float *bias,
+static void layer_run(const Recurrent *l, const float *x, const float *u, const float *bias,
                       float *products, float *hidden, float *state, float *out) {
     int64_t states = l->batches * l->size, width = l->batches * l->gates;
     const float *before = hidden; /* the state before the first step */
@@ -120,13 +116,13 @@ static const float *floats(const Array *a) {
 }
 
 static void layer_eval(C *c, Node *n) {
-    Layer l;
-    if (!layer_read(c, n, &l))
+    Recurrent l;
+    if (!recurrent_read(c, n, &l))
         return;
     int64_t states = l.batches * l.size, rows = l.steps * l.batches;
     const float *bias = floats(eval_in(c, n, "bias"));
     const float *h0 = floats(eval_in(c, n, "h0"));
-    const float *c0 = l.kind == LSTM ? floats(eval_in(c, n, "c0")) : h0;
+    const float *c0 = l.kind == RECURRENT_LSTM ? floats(eval_in(c, n, "c0")) : h0;
     float *work = calloc((size_t)((rows + l.batches) * l.gates + 2 * states), sizeof(float));
     if (!work)
         fatal(c, DIAG_MODEL, &n->loc, "out of memory in a recurrent layer");
@@ -140,58 +136,68 @@ static void layer_eval(C *c, Node *n) {
     add_bias(work, rows, l.gates, bias);
     layer_run(&l, work, floats(eval_in(c, n, "w_hh")), bias ? bias + l.gates : NULL, work, hidden,
               state, eval_out(c, n, 0)->data);
-    if (l.kind != RNN)
+    if (l.kind != RECURRENT_RNN)
         memcpy(eval_out(c, n, 1)->data, state, (size_t)states * sizeof(float));
     free(work);
 }
 
 /* ---- lowering ------------------------------------------------------------------------------- */
 
-enum { TABLE_SIZE = 513, SUM_BITS = 16, INPUT_BITS = 12 };
+enum { SUM_BITS = 16, INPUT_BITS = 12 };
 
-static void table_const(Call *call, uint32_t *field, const char *name, bool tangent) {
-    int16_t entry[TABLE_SIZE];
-    for (int i = 0; i < TABLE_SIZE; i++) {
+void recurrent_table(bool tangent, int16_t entry[WIDE_ENTRIES]) {
+    for (int i = 0; i < WIDE_ENTRIES; i++) {
         double x = ldexp(128.0 * i - 32768, -INPUT_BITS);
         double y = round(32768 * (tangent ? tanh(x) : 1 / (1 + exp(-x))));
         entry[i] = (int16_t)fmin(y, 32767);
     }
+}
+
+static void table_const(Call *call, uint32_t *field, const char *name, bool tangent) {
+    int16_t entry[WIDE_ENTRIES];
+    recurrent_table(tangent, entry);
     call_const(call, field, name, DT_I16, entry, sizeof entry, 2);
 }
 
-/* int8 rows, and the factor that brings a row's product with int8 at `scale` to Q15.16. */
-static void matrix_const(C *c, Call *call, WeightFields field, const char *name,
-                         const Array *weights, double scale) {
+GateRows recurrent_rows(C *c, const Array *weights, double scale) {
     int64_t rows = weights->dim[0], columns = weights->dim[1];
-    int8_t *q = NEW_ARRAY(c, int8_t, rows * columns), *shift = NEW_ARRAY(c, int8_t, rows);
-    int32_t *multiplier = NEW_ARRAY(c, int32_t, rows);
+    GateRows g = {NEW_ARRAY(c, int8_t, rows * columns), NEW_ARRAY(c, int32_t, rows),
+                  NEW_ARRAY(c, int32_t, rows)};
     for (int64_t r = 0; r < rows; r++) {
         double top = 0;
-        int32_t s;
         for (int64_t k = 0; k < columns; k++)
             top = fmax(top, fabs(array_get(weights, r * columns + k)));
         double step = top > 0 ? top / 127 : 1;
         for (int64_t k = 0; k < columns; k++)
-            q[r * columns + k] = (int8_t)lround(array_get(weights, r * columns + k) / step);
-        multiplier_from(ldexp(scale * step, SUM_BITS), &multiplier[r], &s);
-        shift[r] = (int8_t)s;
+            g.weight[r * columns + k] = (int8_t)lround(array_get(weights, r * columns + k) / step);
+        multiplier_from(ldexp(scale * step, SUM_BITS), &g.multiplier[r], &g.shift[r]);
     }
-    call_const(call, field.weights, name, DT_I8, q, rows * columns, 4);
-    call_const(call, field.multiplier, "multiplier", DT_I32, multiplier, rows * 4, 4);
+    return g;
+}
+
+static void matrix_const(C *c, Call *call, WeightFields field, const char *name,
+                         const Array *weights, double scale) {
+    int64_t rows = weights->dim[0];
+    GateRows g = recurrent_rows(c, weights, scale);
+    int8_t *shift = NEW_ARRAY(c, int8_t, rows);
+    for (int64_t r = 0; r < rows; r++)
+        shift[r] = (int8_t)g.shift[r];
+    call_const(call, field.weights, name, DT_I8, g.weight, rows * weights->dim[1], 4);
+    call_const(call, field.multiplier, "multiplier", DT_I32, g.multiplier, rows * 4, 4);
     call_const(call, field.shift, "shift", DT_I8, shift, rows, 1);
 }
 
-/* Both biases, or their sum where the gates need no more. */
-static void bias_const(C *c, Call *call, uint32_t *field, const Layer *l, const Value *bias) {
-    int64_t count = l->kind == GRU ? 2 * l->gates : l->gates;
-    int32_t *q = NEW_ARRAY(c, int32_t, count);
-    for (int64_t i = 0; bias && i < count; i++) {
+const int32_t *recurrent_bias(C *c, const Node *n, const Recurrent *l, int64_t *count) {
+    const Value *bias = node_in(n, "bias");
+    *count = l->kind == RECURRENT_GRU ? 2 * l->gates : l->gates;
+    int32_t *q = NEW_ARRAY(c, int32_t, *count);
+    for (int64_t i = 0; bias && i < *count; i++) {
         double sum = array_get(bias->constant, i);
-        if (l->kind != GRU)
+        if (l->kind != RECURRENT_GRU)
             sum += array_get(bias->constant, l->gates + i);
         q[i] = (int32_t)fmax(-1e9, fmin(1e9, round(ldexp(sum, SUM_BITS))));
     }
-    call_const(call, field, "bias", DT_I32, q, count * 4, 4);
+    return q;
 }
 
 static void hidden_in(Call *call, uint32_t *field, const Node *n, int32_t *zero_point,
@@ -206,6 +212,10 @@ static void hidden_in(Call *call, uint32_t *field, const Node *n, int32_t *zero_
     multiplier_from(value_scale(v) / value_scale(n->out[0]), multiplier, shift);
 }
 
+int32_t recurrent_state_bits(const Value *state) {
+    return -ilogb(value_scale(state));
+}
+
 /* The int16 state before, if there is one, and after; its fraction bits. */
 static int32_t state_inout(Call *call, uint32_t *before, Value *v, uint32_t *after, Value *out) {
     if (v)
@@ -213,18 +223,18 @@ static int32_t state_inout(Call *call, uint32_t *before, Value *v, uint32_t *aft
     else
         call_absent(call, before);
     call_out(call, after, out);
-    return -ilogb(value_scale(out));
+    return recurrent_state_bits(out);
 }
 
-/* The scale of what the kernel's multiplier brings to the output. */
-static double state_scale(const Layer *l, const Node *n) {
-    if (l->kind == GRU)
-        return value_scale(n->out[1]);
-    return ldexp(1, l->kind == LSTM ? -30 : l->relu ? -SUM_BITS : -15);
+double recurrent_factor(const Node *n, const Recurrent *l) {
+    double step = ldexp(1, l->kind == RECURRENT_LSTM ? -30 : l->relu ? -SUM_BITS : -15);
+    if (l->kind == RECURRENT_GRU)
+        step = value_scale(n->out[1]);
+    return step / value_scale(n->out[0]);
 }
 
 /* The fields that the three kernels have in common, which begin all three. */
-static void common_fields(C *c, Call *call, const Node *n, const Layer *l, CtnRnnS8Args *a) {
+static void common_fields(C *c, Call *call, const Node *n, const Recurrent *l, CtnRnnS8Args *a) {
     Value *x = node_in(n, "input"), *y = n->out[0];
     call_in(call, &a->input, x);
     call_out(call, &a->output, y);
@@ -232,7 +242,9 @@ static void common_fields(C *c, Call *call, const Node *n, const Layer *l, CtnRn
                  "w_ih", node_in(n, "w_ih")->constant, value_scale(x));
     matrix_const(c, call, (WeightFields){&a->h_weights, NULL, &a->h_multiplier, &a->h_shift},
                  "w_hh", node_in(n, "w_hh")->constant, value_scale(y));
-    bias_const(c, call, &a->bias, l, node_in(n, "bias"));
+    int64_t biases;
+    const int32_t *bias = recurrent_bias(c, n, l, &biases);
+    call_const(call, &a->bias, "bias", DT_I32, bias, biases * 4, 4);
     if (l->relu)
         call_absent(call, &a->tangent);
     else
@@ -244,14 +256,14 @@ static void common_fields(C *c, Call *call, const Node *n, const Layer *l, CtnRn
     a->reverse = l->reverse;
     a->input_zero_point = value_zero_point(x);
     a->output_zero_point = value_zero_point(y);
-    multiplier_from(state_scale(l, n) / value_scale(y), &a->multiplier, &a->shift);
+    multiplier_from(recurrent_factor(n, l), &a->multiplier, &a->shift);
     call->macs = l->steps * l->batches * l->gates * (l->in_size + l->size);
 }
 
 /* Layers of other weights were made as steps; a text may hold one all the same. */
-static bool layer_ready(C *c, const Node *n, Layer *l) {
+bool recurrent_ready(C *c, const Node *n, Recurrent *l) {
     const Value *bias = node_in(n, "bias");
-    if (!layer_read(c, n, l))
+    if (!recurrent_read(c, n, l))
         return false;
     return (node_in(n, "w_ih")->constant && node_in(n, "w_hh")->constant &&
             (!bias || bias->constant)) ||
@@ -259,8 +271,8 @@ static bool layer_ready(C *c, const Node *n, Layer *l) {
 }
 
 static void lstm_lower(C *c, Graph *g, Node *n) {
-    Layer l;
-    if (!layer_ready(c, n, &l))
+    Recurrent l;
+    if (!recurrent_ready(c, n, &l))
         return;
     Call *call = call_new(c, g, n, CTN_KERNEL_lstm_s8);
     CtnLstmS8Args *a = call->args;
@@ -271,8 +283,8 @@ static void lstm_lower(C *c, Graph *g, Node *n) {
 }
 
 static void gru_lower(C *c, Graph *g, Node *n) {
-    Layer l;
-    if (!layer_ready(c, n, &l))
+    Recurrent l;
+    if (!recurrent_ready(c, n, &l))
         return;
     Call *call = call_new(c, g, n, CTN_KERNEL_gru_s8);
     CtnGruS8Args *a = call->args;
@@ -287,8 +299,8 @@ static void gru_lower(C *c, Graph *g, Node *n) {
 }
 
 static void rnn_lower(C *c, Graph *g, Node *n) {
-    Layer l;
-    if (!layer_ready(c, n, &l))
+    Recurrent l;
+    if (!recurrent_ready(c, n, &l))
         return;
     Call *call = call_new(c, g, n, CTN_KERNEL_rnn_s8);
     CtnRnnS8Args *a = call->args;
@@ -323,16 +335,16 @@ static bool has_kernel(const Parameters *p) {
 }
 
 /* One layer in one direction, step by step. */
-static Node *steps_node(Graph *g, Node *n, Kind kind, Value *x, Value *h0, Value *c0,
+static Node *steps_node(Graph *g, Node *n, RecurrentKind kind, Value *x, Value *h0, Value *c0,
                         const Parameters *p, bool reverse, bool relu) {
     Arg h = arg_value(h0), in = arg_value(x), back = arg_bool(reverse);
     Arg w = arg_value(p->w_ih), u = arg_value(p->w_hh);
     Arg b_ih = arg_value(p->b_ih), b_hh = arg_value(p->b_hh);
     switch (kind) {
-    case LSTM:
+    case RECURRENT_LSTM:
         return node_new(g, n, "corten::lstm_steps",
                         ARGS(in, h, arg_value(c0), w, u, b_ih, b_hh, arg_value(p->w_hr), back));
-    case GRU:
+    case RECURRENT_GRU:
         return node_new(g, n, "corten::gru_steps", ARGS(in, h, w, u, b_ih, b_hh, back));
     default:
         return node_new(g, n, "corten::rnn_steps",
@@ -341,7 +353,7 @@ static Node *steps_node(Graph *g, Node *n, Kind kind, Value *x, Value *h0, Value
 }
 
 /* One layer in one direction. h0 and c0 may be NULL. */
-static Node *layer_node(C *c, Graph *g, Node *n, Kind kind, Value *x, Value *h0, Value *c0,
+static Node *layer_node(C *c, Graph *g, Node *n, RecurrentKind kind, Value *x, Value *h0, Value *c0,
                         const Parameters *p, bool reverse) {
     bool relu = strstr(op_schema(n->op)->name, "relu") != NULL;
     if (!has_kernel(p))
@@ -353,9 +365,9 @@ static Node *layer_node(C *c, Graph *g, Node *n, Kind kind, Value *x, Value *h0,
     if (p->b_ih)
         bias = arg_value(MAKE("aten::stack", arg_values(c, 2, both), arg_int(0)));
     switch (kind) {
-    case LSTM:
+    case RECURRENT_LSTM:
         return node_new(g, n, "corten::lstm", ARGS(in, h, cell, w, u, bias, back));
-    case GRU:
+    case RECURRENT_GRU:
         return node_new(g, n, "corten::gru", ARGS(in, h, w, u, bias, back));
     default:
         return node_new(g, n, "corten::rnn", ARGS(in, h, w, u, bias, back, arg_bool(relu)));
@@ -371,7 +383,7 @@ static Value *joined(C *c, Graph *g, Node *n, int count, Value **v, int dim) {
 }
 
 typedef struct {
-    Kind kind;
+    RecurrentKind kind;
     int layers, directions, each; /* parameters of one layer and direction */
     bool biases, projects;
     Value *x, *h0, *c0;
@@ -381,9 +393,9 @@ typedef struct {
 
 static bool stack_states(C *c, const Node *n, Stack *s) {
     Value *hx[2] = {NULL, NULL};
-    if (s->kind == LSTM && node_values(n, "hx", hx, 2) != 2)
+    if (s->kind == RECURRENT_LSTM && node_values(n, "hx", hx, 2) != 2)
         return movement_refuse(c, n, "needs two states");
-    s->h0 = s->kind == LSTM ? hx[0] : node_in(n, "hx");
+    s->h0 = s->kind == RECURRENT_LSTM ? hx[0] : node_in(n, "hx");
     s->c0 = hx[1];
     int64_t want = (int64_t)s->layers * s->directions;
     if (s->h0->type.rank != 3 || s->h0->type.dim[0] != want ||
@@ -407,7 +419,7 @@ static bool stack_read(C *c, const Node *n, Stack *s) {
     if (layers < 1 || layers * s->directions * s->each > PARAMETERS_MOST)
         return movement_refuse(c, n, "num_layers is out of range");
     s->layers = (int)layers;
-    s->projects = s->kind == LSTM && count == s->layers * s->directions * (s->each + 1);
+    s->projects = s->kind == RECURRENT_LSTM && count == s->layers * s->directions * (s->each + 1);
     s->each += s->projects; /* the last one of each */
     if (count != s->layers * s->directions * s->each || s->x->type.rank != 3)
         return movement_refuse(c, n, "parameters or input do not fit the layers");
@@ -436,7 +448,7 @@ static Value *stack_layer(C *c, Graph *g, Node *n, Stack *s, int k, Value *x) {
         bool apart = node_is(layer, "corten::gru"); /* its state has more bits than its outputs */
         Value *last = apart ? layer->out[1] : pick(g, n, out[d], d == 1 ? 0 : steps - 1);
         s->h[at] = MAKE("aten::unsqueeze", arg_value(last), arg_int(0));
-        if (s->kind == LSTM)
+        if (s->kind == RECURRENT_LSTM)
             s->c[at] = MAKE("aten::unsqueeze", arg_value(layer->out[1]), arg_int(0));
     }
     return joined(c, g, n, s->directions, out, 2);
@@ -463,7 +475,7 @@ static void stack_decompose(C *c, Graph *g, Node *n) {
         x = MAKE("aten::transpose.int", arg_value(x), arg_int(0), arg_int(1));
     value_replace(g, n->out[0], x);
     value_replace(g, n->out[1], joined(c, g, n, s.layers * s.directions, s.h, 0));
-    if (s.kind == LSTM)
+    if (s.kind == RECURRENT_LSTM)
         value_replace(g, n->out[2], joined(c, g, n, s.layers * s.directions, s.c, 0));
 }
 
@@ -504,11 +516,11 @@ static void replace_in_states(Graph *g, Node *cell, const Value *v, Value *state
 
 /* A cell is a layer of one step. */
 static void cell_decompose(C *c, Graph *g, Node *n) {
-    Kind kind = kind_of(n);
+    RecurrentKind kind = kind_of(n);
     Value *hx[2] = {NULL, NULL}, *x = node_in(n, "input");
     Parameters p = {node_in(n, "w_ih"), node_in(n, "w_hh"), node_in(n, "b_ih"), node_in(n, "b_hh"),
                     NULL};
-    if (kind == LSTM)
+    if (kind == RECURRENT_LSTM)
         node_values(n, "hx", hx, 2);
     else
         hx[0] = node_in(n, "hx");
@@ -524,7 +536,7 @@ static void cell_decompose(C *c, Graph *g, Node *n) {
     if (node_is(layer, "corten::gru"))
         replace_in_states(g, n, n->out[0], layer->out[1]);
     value_replace(g, n->out[0], MAKE("aten::squeeze.dim", arg_value(layer->out[0]), arg_int(0)));
-    if (kind == LSTM)
+    if (kind == RECURRENT_LSTM)
         value_replace(g, n->out[1], layer->out[1]);
 }
 

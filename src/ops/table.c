@@ -6,6 +6,8 @@
 
 #include "fix.h"
 
+enum { POSITIONS = 65536 }; /* of an int16 */
+
 static void shape_table(C *c, Node *n) {
     (void)c;
     if (!n->body) {
@@ -65,6 +67,11 @@ static double entry_at(const Node *n, double x) {
     return fmin(fmax(round(y) + value_zero_point(out), low), high);
 }
 
+void table_numbers(const Node *n, int32_t entry[256]) {
+    for (int q = -128; q < 128; q++)
+        entry[q + 128] = (int32_t)entry_at(n, byte_meaning(node_in(n, "input"), q));
+}
+
 static void lower_from_bytes(C *c, Graph *g, Node *n, Value *in, Value *out) {
     DType t = value_storage(out);
     Call *call = call_new(c, g, n, CTN_KERNEL_table_s8);
@@ -80,17 +87,19 @@ static void lower_from_bytes(C *c, Graph *g, Node *n, Value *in, Value *out) {
         return;
     }
     int64_t size = 256;
+    int32_t number[256];
     Array *entries = array_new(c, t, 1, &size);
-    for (int q = -128; q < 128; q++)
-        array_set(entries, q + 128, entry_at(n, byte_meaning(in, q)));
+    table_numbers(n, number);
+    for (int i = 0; i < size; i++)
+        array_set(entries, i, number[i]);
     call_const(call, &a->table, "table", t, entries->data, array_bytes(entries), a->entry_size);
 }
 
-/* The entries of table_s16; false where interpolation between them is more than a step away from
- * the function: seen at the quarters between entries, where a bend or a jump cannot hide. */
-static bool fill_s16(const Node *n, double scale, int16_t entry[513]) {
+/* Seen at the quarters between entries, where a bend or a jump cannot hide. */
+bool table_interpolates(const Node *n, int16_t entry[WIDE_ENTRIES]) {
     enum { APART = 128, QUARTER = APART / 4 };
-    for (int k = 0; k <= 512; k++)
+    double scale = value_scale(node_in(n, "input"));
+    for (int k = 0; k < WIDE_ENTRIES; k++)
         entry[k] = (int16_t)entry_at(n, scale * (k * APART - 32768));
     for (int q = -32768 + QUARTER; q < 32768; q += QUARTER)
         if (fabs(ctn_interpolate_s16(entry, q) - stored_at(n, scale * q)) > 1)
@@ -103,14 +112,29 @@ static double tolerance_of(const Value *out) {
     return !out->grid ? 0.25 : out->grid->dtype == DT_I16 ? 1 : 0.75;
 }
 
-static void lower_to_pieces(C *c, Graph *g, Node *n, Value *in, Value *out) {
-    enum { POSITIONS = 65536 };
+static Pieces pieces_of(C *c, const Node *n) {
+    const Value *in = node_in(n, "input"), *out = node_result(n);
     double *want = NEW_ARRAY(c, double, POSITIONS);
     for (int i = 0; i < POSITIONS; i++)
-        want[i] = stored_at(n, value_scale(in) * (i - 32768));
+        want[i] = stored_at(n, value_scale(in) * (i - POSITIONS / 2));
     PiecesWanted w = {.want = want, .tolerance = tolerance_of(out)};
     result_limits(out, &w.low, &w.high);
-    Pieces p = pieces_fit(c, &w);
+    return pieces_fit(c, &w);
+}
+
+const int32_t *table_wide_numbers(C *c, const Node *n) {
+    int32_t *entry = NEW_ARRAY(c, int32_t, POSITIONS);
+    Pieces p = pieces_of(c, n);
+    for (int i = 0, k = 0; i < POSITIONS; i++) {
+        int32_t q = i - POSITIONS / 2;
+        k += k + 1 < p.count && p.start[k + 1] <= q;
+        entry[i] = ctn_piece_s16(p.piece + (ptrdiff_t)4 * k, q - p.start[k]);
+    }
+    return entry;
+}
+
+static void lower_to_pieces(C *c, Graph *g, Node *n, Value *in, Value *out) {
+    Pieces p = pieces_of(c, n);
     Call *call = call_new(c, g, n, CTN_KERNEL_pieces_s16);
     CtnPiecesS16Args *a = call->args;
     call_in(call, &a->input, in);
@@ -124,8 +148,8 @@ static void lower_to_pieces(C *c, Graph *g, Node *n, Value *in, Value *out) {
 }
 
 static void lower_from_s16(C *c, Graph *g, Node *n, Value *in, Value *out) {
-    int16_t entry[513];
-    if (value_storage(out) != DT_I16 || !fill_s16(n, value_scale(in), entry)) {
+    int16_t entry[WIDE_ENTRIES];
+    if (value_storage(out) != DT_I16 || !table_interpolates(n, entry)) {
         lower_to_pieces(c, g, n, in, out);
         return;
     }

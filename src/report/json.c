@@ -93,6 +93,38 @@ static json_t *boundaries_json(int count, const Arg *arg, const char *const *nam
     return list;
 }
 
+/* A state's first numbers as they are stored; one stands for all where they are alike. */
+static json_t *initial_json(const Array *a) {
+    json_t *list = json_array();
+    bool alike = true;
+    for (int64_t i = 0; i < array_count(a); i++) {
+        double x = array_get(a, i);
+        json_array_append_new(list, dtype_is_float(a->dtype) ? json_real(x)
+                                                             : json_integer(array_get_int(a, i)));
+        alike = alike && x == array_get(a, 0);
+    }
+    json_t *first = json_incref(json_array_get(list, 0));
+    if (!alike || !first) {
+        json_decref(first);
+        return list;
+    }
+    json_decref(list);
+    return first;
+}
+
+static json_t *states_json(const Graph *g) {
+    json_t *list = json_array();
+    for (int i = 0; i < g->state_count; i++) {
+        Value *v = g->state[i].before;
+        const Arg arg = arg_value(v);
+        json_t *o = boundary_json(&arg, g->state[i].fqn);
+        const Array *first = state_initial(&g->state[i]);
+        json_object_set_new(o, "initial", first ? initial_json(first) : json_integer(0));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 static json_t *node_json(C *c, const Graph *g, int id) {
     const ArchiveNode *a = &g->archive[id];
     json_t *o = json_object();
@@ -255,6 +287,7 @@ const char *report_json(C *c, Graph *g, const Options *o, const double seconds[T
     json_object_set_new(root, "outputs",
                         boundaries_json(g->output_count, g->output, g->output_name));
     add_output_sqnr(json_object_get(root, "outputs"), g);
+    json_object_set_new(root, "states", states_json(g));
     json_t *nodes = json_array(), *calls = json_array(), *files = json_array();
     for (int i = 0; i < g->archive_count; i++)
         json_array_append_new(nodes, node_json(c, g, i));

@@ -23,6 +23,7 @@ for name in adaptive_avg_pool add_of_unlike_scales avg_pool_ceil_counting_pads a
     cases="$cases $source/tests/pains/$name"
 done
 for name in adaptive_max_pool average_over_padding differences flipped_and_gathered groups_of_channels matmul_broadcast \
+    operators_by_other_names outer_product \
     permuted_six_dims prelu_of_slopes_below_zero quotients=1 softmax_of_channels=1 softmax_of_long_rows=1 strided_slices \
     transposed_convs; do
     cases="$cases $source/tests/tosa/cases/$name"

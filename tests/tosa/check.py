@@ -4,7 +4,8 @@ usage: check.py CORTEN TOSA_REFERENCE_MODEL SAMPLES CASE...
 
 A CASE is a folder with an archive (*.pt2), calib.npz and test.npz, or the stem of an archive with an
 .npz for both beside it. It is compiled with --emit tosa; then each of the first SAMPLES goes through
-both. No number may differ; of a case that is given as CASE=STEPS, by at most so many steps.
+both. No number may differ; of a case that is given as CASE=STEPS, by at most so many steps. Of one that is
+given as CASE=STEPS,int16 all that can has 16 bits.
 """
 
 import json
@@ -26,11 +27,13 @@ def quantized(x: np.ndarray, tensor: dict) -> np.ndarray:
     """As torch does: in float32, ties to even."""
     inverse = np.float32(1) / np.float32(tensor["scale"])
     q = np.rint(x.astype(np.float32) * inverse) + tensor["zero_point"]
+    if tensor["dtype"] == "int16":
+        return np.clip(q, -32767, 32767).astype(np.int16)
     return np.clip(q, -128, 127).astype(np.int8)
 
 
 def samples(test: Path, report: dict, count: int) -> list[np.ndarray]:
-    """The inputs of the first samples, as int8 of exactly the inputs' shapes."""
+    """The inputs of the first samples, as integers of exactly the inputs' shapes."""
     data = np.load(test)
     arrays = []
     for k, tensor in enumerate(report["inputs"]):
@@ -60,6 +63,12 @@ def referenced(model: str, tosa: Path, names: tuple[list, list], one: list, work
     return [np.load(work / f) for f in files[1]]
 
 
+def initial(state: dict) -> np.ndarray:
+    """What it holds before the first run."""
+    first = np.array(state["initial"], state["dtype"])
+    return np.broadcast_to(first, state["shape"]) if first.ndim == 0 else first.reshape(state["shape"])
+
+
 def files_of(case: Path) -> tuple[Path, Path, Path]:
     if case.is_dir():
         return next(case.glob("*.pt2")), case / "calib.npz", case / "test.npz"
@@ -68,28 +77,36 @@ def files_of(case: Path) -> tuple[Path, Path, Path]:
 
 
 def check(corten: str, model: str, count: int, case: str) -> bool:
-    path, _, steps = case.partition("=")
+    path, _, limits = case.partition("=")
+    steps, _, bits = limits.partition(",")
     archive, calibration, test = files_of(Path(path))
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
         out = work / "out"
-        run(corten, "compile", archive, "-c", calibration, "-t", "cortex-m55",
-            "--emit", "tosa", "-o", out, "-q")
+        words = ["--emit", "tosa", "-o", out, "-q"]
+        if bits:
+            (work / "precision").write_text(f"* = {bits}\n")
+            words += ["--precision", work / "precision"]
+        run(corten, "compile", archive, "-c", calibration, "-t", "cortex-m55", *words)
         report = json.loads((out / "report.json").read_text())
         tosa = next(out.glob("*.tosa"))
         arrays = samples(test, report, count)
         wanted = simulated(corten, out, arrays, work)
         inputs, outputs = ([x["name"] for x in report[side]] for side in ("inputs", "outputs"))
+        states = [initial(x) for x in report["states"]]
+        inputs += [x["name"] for x in report["states"]]
+        outputs += [f"next.{x['name']}" for x in report["states"]]
         worst, differing, total = 0, 0, 0
         for s in range(len(arrays[0])):
-            got = referenced(model, tosa, (inputs, outputs), [a[s] for a in arrays], work)
+            got = referenced(model, tosa, (inputs, outputs), [a[s] for a in arrays] + states, work)
+            states = got[len(wanted):]
             for y, w in zip(got, wanted.values()):
                 d = np.abs(y.astype(int).ravel() - w[s].astype(int).ravel())
                 worst = max(worst, int(d.max()))
                 differing += int((d > 0).sum())
                 total += d.size
-        print(f"{Path(path).name}: {len(arrays[0])} samples, {differing} of {total} numbers differ, "
-              f"by at most {worst}; {tosa.stat().st_size:,} bytes")
+        print(f"{Path(path).name}{' in ' * bool(bits)}{bits}: {len(arrays[0])} samples, {differing} of {total} numbers differ, "
+              f"by at most {worst}; {tosa.stat().st_size:,} bytes", flush=True)
         return worst <= int(steps or 0)
 
 
