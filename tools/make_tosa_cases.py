@@ -139,6 +139,7 @@ def cases():
     yield "rnn_of_tanh", Recurrent(nn.RNN(5, 6)), [normal(4, 2, 5)]
     yield "rnn_of_relu", States(nn.RNN(5, 6, nonlinearity="relu")), [normal(4, 2, 5), normal(1, 2, 6)]
     yield "gru_cell_that_streams", Stream(), [normal(1, 4)]
+    yield "lstm_of_100_steps", Recurrent(nn.LSTM(2, 3)), [normal(100, 1, 2)]
     yield "running_mean", RunningMean(), [normal(1, 4, 3, 3)]
 
 

@@ -53,6 +53,8 @@ int tosa_pair(Tosa *t, TosaKind kind, int a, int b);
 int tosa_product(Tosa *t, int a, int b, int shift);
 /* a / 2^bits, rounded half up. */
 int tosa_shifted_right(Tosa *t, int a, int bits);
+/* Tensors one behind the other along an axis; one of one is itself. */
+int tosa_joined(Tosa *t, int axis, int count, const int *in);
 /* v / 2^bits, rounded half away from zero; |v| < 2^31 - 2^(bits - 1). */
 int tosa_rounded(Tosa *t, int v, int bits);
 /* v in the order and, but for broadcasting, the rank of y. */

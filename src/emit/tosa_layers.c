@@ -157,9 +157,7 @@ static int group_sums(Tosa *t, const Node *n, const LayerWindow *k, int image,
         int slice = tosa_add(t, TOSA_SLICE, NULL, 3, in, t->p.tensor[image].type, &dims);
         sums[i] = conv_sums(t, n, &one, slice, a, weights + i * each, bias + i * one.out_c);
     }
-    TosaDims all = {4, {dims.dim[0], k->out[0], k->out[1], k->out_c}};
-    return tosa_add(t, TOSA_CONCAT, &(TosaAttributes){.axis = 3}, (int)k->groups, sums, TOSA_INT32,
-                    &all);
+    return tosa_joined(t, 3, (int)k->groups, sums);
 }
 
 bool tosa_conv(Tosa *t, Node *n) {
@@ -231,8 +229,7 @@ static int factor_of(Tosa *t, const Value *v, const Value *y) {
             copy[i] = tensor;
         dims.dim[d] *= times;
         if (times > 1)
-            tensor = tosa_add(t, TOSA_CONCAT, &(TosaAttributes){.axis = d}, (int)times, copy,
-                              t->p.tensor[tensor].type, &dims);
+            tensor = tosa_joined(t, d, (int)times, copy);
     }
     int64_t batch = dims_count(rank - 2, y->type.dim);
     return tosa_reshape(t, tensor, &(TosaDims){3, {batch, dims.dim[rank - 2], dims.dim[rank - 1]}});

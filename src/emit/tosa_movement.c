@@ -179,8 +179,6 @@ bool tosa_cat(Tosa *t, Node *n) {
             return false;
         in[used++] = regridded(t, tosa_value_in(t, x, y->order), x, y);
     }
-    TosaAttributes a = {.axis = order_place(y->order, dim)};
-    TosaDims dims = tosa_dims_of(y);
-    t->of_value[y->id] = tosa_add(t, TOSA_CONCAT, &a, used, in, tosa_type(y), &dims);
+    t->of_value[y->id] = tosa_joined(t, order_place(y->order, dim), used, in);
     return true;
 }

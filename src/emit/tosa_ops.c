@@ -44,6 +44,23 @@ int tosa_rounded(Tosa *t, int v, int bits) {
                      tosa_number_like(t, v, bits));
 }
 
+/* TOSA's level 8K joins up to 64 at once: more are joined in turns. */
+int tosa_joined(Tosa *t, int axis, int count, const int *in) {
+    enum { LIST_MOST = 64 };
+    int joined = in[0];
+    for (int i = 1; i < count;) {
+        int list[LIST_MOST] = {joined}, used = 1;
+        TosaDims dims = tosa_dims(t, joined);
+        for (; used < LIST_MOST && i < count; used++, i++) {
+            list[used] = in[i];
+            dims.dim[axis] += tosa_dims(t, in[i]).dim[axis];
+        }
+        joined = tosa_add(t, TOSA_CONCAT, &(TosaAttributes){.axis = axis}, used, list,
+                          t->p.tensor[joined].type, &dims);
+    }
+    return joined;
+}
+
 int tosa_ranked(Tosa *t, int tensor, int rank) {
     TosaDims own = tosa_dims(t, tensor), dims = {rank, {0}};
     for (int d = 0; d < rank; d++)

@@ -134,8 +134,7 @@ static int reduced_windows(Tosa *t, int image, int axis, int64_t out, TosaKind k
         piece[i] = tosa_add(t, TOSA_SLICE, NULL, 3, slice, type, &part);
         piece[i] = tosa_add(t, kind, &(TosaAttributes){.axis = axis}, 1, &piece[i], type, &one);
     }
-    dims.dim[axis] = out;
-    return tosa_add(t, TOSA_CONCAT, &(TosaAttributes){.axis = axis}, (int)out, piece, type, &dims);
+    return tosa_joined(t, axis, (int)out, piece);
 }
 
 bool tosa_adaptive_pool(Tosa *t, Node *n) {

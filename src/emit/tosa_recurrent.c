@@ -215,11 +215,7 @@ static void write_steps(Recurring *r) {
         if (k < l->steps - 1)
             h = products(r, output[at], value_zero_point(r->n->out[0]), &r->rows, r->weights);
     }
-    TosaDims all = {2, {l->steps * l->batches, l->size}};
-    int outputs = l->steps == 1
-                      ? output[0]
-                      : tosa_add(t, TOSA_CONCAT, NULL, (int)l->steps, output, TOSA_INT8, &all);
-    give(t, r->n->out[0], outputs);
+    give(t, r->n->out[0], tosa_joined(t, 0, (int)l->steps, output));
     if (r->n->out_count > 1)
         give(t, r->n->out[1], state);
 }

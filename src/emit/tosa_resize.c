@@ -33,10 +33,7 @@ int tosa_chosen(Tosa *t, int tensor, int axis, const int64_t *place, int64_t cou
         int in[] = {tensor, tosa_shape(t, dims.rank, start), tosa_shape(t, dims.rank, part.dim)};
         piece[pieces++] = tosa_add(t, TOSA_SLICE, NULL, 3, in, type, &part);
     }
-    if (pieces == 1)
-        return piece[0];
-    dims.dim[axis] = count;
-    return tosa_add(t, TOSA_CONCAT, &(TosaAttributes){.axis = axis}, pieces, piece, type, &dims);
+    return tosa_joined(t, axis, pieces, piece);
 }
 
 /* By which power of two the taps enlarge a dim of `size` places, 0 if they do not. */

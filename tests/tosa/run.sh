@@ -32,7 +32,7 @@ done
 for name in layer_norm layer_norm_of_images rms_norm group_norm instance_norm; do
     cases="$cases $source/tests/tosa/cases/$name=1"
 done
-for name in gru_both_ways gru_cell_that_streams gru_from_states lstm_between lstm_both_ways lstm_from_states rnn_of_relu \
+for name in gru_both_ways gru_cell_that_streams gru_from_states lstm_between lstm_both_ways lstm_from_states lstm_of_100_steps rnn_of_relu \
     rnn_of_tanh running_mean; do
     cases="$cases $source/tests/tosa/cases/$name"
 done
@@ -54,6 +54,6 @@ check 2 $cases
 shared=$source/../shared/models
 [ -d "$shared" ] || exit 0
 check 4 "$shared/ds_cnn" "$shared/resnet8" "$shared/mobilenet_v1_025" "$shared/deep_autoencoder" \
-    "$shared/digits_vit=1" "$shared/mtcnn_pnet"
+    "$shared/digits_vit=1" "$shared/mtcnn_pnet" "$shared/silero_vad"
 check 2 "$shared/digits_silu=0,int16" "$shared/resnet8=0,int16" "$shared/deep_autoencoder=0,int16"
 check 1 "$shared/mobilenet_v2" "$shared/yolo11n_320"
