@@ -104,21 +104,23 @@ static void variants_equal_plain_c(void **state) {
     }
 }
 
-/* The output where the operand lies, behind the arena of the case. */
+/* The output as far below the operand as the kernel needs, behind the arena of the case. */
 static const uint8_t *run_over(C *c, const KernelCase *k, const CallRef *operand) {
     const Buffer *in = operand->buffer;
     int64_t start = (k->arena_bytes + 63) / 64 * 64;
-    int64_t bytes = k->output_bytes > in->bytes ? k->output_bytes : in->bytes;
+    int64_t above = start + call_overwrite_distance(k->call);
+    int64_t bytes = above - start + (k->output_bytes > in->bytes ? k->output_bytes : in->bytes);
     uint8_t *arena = c_alloc(c, (size_t)(start + bytes) + 128), *args;
     arena += (64 - (uintptr_t)arena % 64) % 64;
     memcpy(arena, k->arena, (size_t)k->arena_bytes);
-    memcpy(arena + start, k->arena + in->offset, (size_t)in->bytes);
+    memcpy(arena + above, k->arena + in->offset, (size_t)in->bytes);
     args = c_memdup(c, k->call->args, (size_t)k->call->args_bytes);
-    uint32_t place = CTN_REF(CTN_ARENA, start);
-    for (int r = 0; r < k->call->ref_count; r++)
-        if (k->call->ref[r].buffer == in || k->call->ref[r].writes)
-            if (k->call->ref[r].buffer->kind == BUFFER_VALUE)
-                memcpy(args + k->call->ref[r].field_offset, &place, sizeof place);
+    for (int r = 0; r < k->call->ref_count; r++) {
+        const CallRef *ref = &k->call->ref[r];
+        uint32_t place = CTN_REF(CTN_ARENA, ref->writes ? start : above);
+        if ((ref->buffer == in || ref->writes) && ref->buffer->kind == BUFFER_VALUE)
+            memcpy(args + ref->field_offset, &place, sizeof place);
+    }
     CtnFrame frame = {{arena, NULL, k->weights}};
     k->variant->host(args, &frame);
     return arena + start;
