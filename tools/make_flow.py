@@ -198,6 +198,18 @@ def hard():
     ), normal
     gru = nn.GRU(8, 8, batch_first=True)
     yield "clamped_gru", pains.Fn(lambda s, x: F.relu(s.a(x)[0]), a=gru), [(torch.randn(1, 6, 8),) for _ in range(16)]
+    # loud and quiet windows, which are brought to one level: of the quiet ones' powers 8 bits leave nothing
+    level = [10 ** torch.empty(1, 3, 1).uniform_(-1, 0.3) for _ in range(24)]
+    windows = [(a * torch.randn(1, 3, 64).clamp(-3, 3),) for a in level]
+    maps = lambda: nn.Conv1d(3, 4, 3)  # noqa: E731
+    yield "divided_by_deviation", pains.Fn(lambda s, x: s.a(x / (x.std(-1, keepdim=True) + 1e-5)), a=maps()), windows
+    yield "root_mean_square", pains.Fn(
+        lambda s, x: s.a(x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5)), a=maps()
+    ), windows
+    yield "logarithm_of_power", pains.Fn(lambda s, x: torch.log(x.pow(2).mean(-1) + 1e-3)), windows
+    yield "generalized_mean", pains.Fn(
+        lambda s, x: F.relu(s.a(x)).clamp(min=1e-6).pow(3).mean(-1).pow(1 / 3), a=nn.Conv1d(3, 16, 3)
+    ), windows
 
 
 class Skip(nn.Module):

@@ -64,14 +64,14 @@ Grid *grid_symmetric_per_channel(C *c, const Array *weights, int axis, int bits)
 typedef struct {
     int count;
     double *x, *y, *n, variance; /* of all y */
+    bool divides;                /* y: one by the table's result, by which something is divided */
 } TableSeen;
-TableSeen *table_seen(C *c, const Node *table, const Observed *x, const Observed *y);
-/* The error's share in the variance of y if x is rounded to steps of `step` in [low, high]. */
-double table_lost_rounded(const TableSeen *seen, const Node *table, double step, double low,
-                          double high);
-/* The same if y is interpolated between the entries of an int16 table whose argument has this
- * scale; HUGE_VAL if y jumps between two of them. */
-double table_lost_between(const TableSeen *seen, const Node *table, double scale);
+TableSeen *table_seen(C *c, const Node *table, const Observed *x, const Observed *y, bool divides);
+typedef struct { /* to steps within [low, high]; numbers nearer to zero than `least` become zero */
+    double step, low, high, least;
+} Rounded;
+/* The error's share in the variance of y if x is rounded so. */
+double table_lost_rounded(const TableSeen *seen, const Node *table, const Rounded *r);
 
 /* Pins the grids of the inputs that --input-scale names; wrong names and numbers are fatal. */
 void fix_input_grids(C *c, Graph *g, const Options *o);

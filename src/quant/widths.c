@@ -5,6 +5,7 @@
 #include "quant/sets.h"
 
 #include "lower/lower.h"
+#include "lower/pointwise.h"
 
 #include <math.h>
 #include <string.h>
@@ -230,46 +231,78 @@ void width_demand(Sets *s, const Value *v, const char *reason) {
 /* How many nodes before such a table are followed. */
 enum { TABLE_DEPTH = 4 };
 
+static bool averages(const Node *n) {
+    return node_is(n, "corten::avg_pool2d") || node_is(n, "corten::reduce_sum");
+}
+
+/* Sums and their like: each step of an operand is seen in them. */
+static bool adds_up(const Node *n) {
+    return (n->op->traits & OP_WIDE_ALIKE) || averages(n);
+}
+
 static void demand_with_operands(Sets *s, const Value *v, int depth) {
     width_demand(s, v, SMALL_NUMBERS);
     const Node *n = v->def;
-    if (!n || depth == 0 || !(n->op->traits & OP_WIDE_ALIKE))
+    if (!n || depth == 0 || !adds_up(n))
         return;
     for (int k = 0, count = node_operand_count(n); k < count; k++)
         demand_with_operands(s, node_operand(n, k), depth - 1);
 }
 
+/* What n, a sum or its like, makes of 8 bits of an operand: steps about as large as its own. A mean
+ * rounds away from what its own steps are by so much less as it adds more numbers; but of numbers
+ * that all lie within half a step of zero nothing is left, however many they are. */
+static Rounded rounded_operand(Sets *s, const Node *n, const Value *operand, const Rounded *own) {
+    Rounded r = {(own->high - own->low) / 255, own->low, own->high, 0};
+    const Observed *seen = s->seen[set_root(s, operand->id)];
+    if (!averages(n) || !seen || seen->min < 0)
+        return r;
+    double count = (double)type_count(&operand->type) / (double)type_count(&n->out[0]->type);
+    double step = seen->max / 255;
+    double factor = node_takes(n, "factor") ? node_double(n, "factor") : 1 / count;
+    r.step = step * fabs(factor) * sqrt(count);
+    r.least = step / 2 * fabs(factor) * count;
+    return r;
+}
+
 /* What roundings before the table take from its results, as a share of their variance: that of x,
- * and, where x is a sum or its like, those of its operands, whose steps are about as large. */
+ * and, where x is a sum or its like, those of its operands. */
 static double lost_before(Sets *s, const Node *table, const TableSeen *pairs) {
     const Value *x = node_operand(table, 0);
     const Observed *seen = s->seen[set_root(s, x->id)];
-    double levels = ldexp(1, set_table_bits(s, x, table)) - 1, low, high;
-    bool sums = x->def && (x->def->op->traits & OP_WIDE_ALIKE);
-    observed_range_through(s->c, seen, table_at, (void *)table, levels, &low, &high);
-    double lost = table_lost_rounded(pairs, table, (high - low) / levels, low, high);
-    for (int k = 0; sums && k < node_operand_count(x->def); k++)
+    double levels = ldexp(1, set_table_bits(s, x, table)) - 1;
+    Rounded own = {0};
+    observed_range_through(s->c, seen, table_at, (void *)table, levels, &own.low, &own.high);
+    own.step = (own.high - own.low) / levels;
+    double lost = table_lost_rounded(pairs, table, &own);
+    for (int k = 0; x->def && adds_up(x->def) && k < node_operand_count(x->def); k++) {
+        Rounded r = rounded_operand(s, x->def, node_operand(x->def, k), &own);
         if (set_varies(s, node_operand(x->def, k)))
-            lost += table_lost_rounded(pairs, table, (high - low) / 255, low, high);
+            lost += table_lost_rounded(pairs, table, &r);
+    }
     return lost;
 }
 
-static void demand_of_table(Sets *s, const Node *table) {
+/* divides: what is divided by the table's result counts, of which small numbers make most. */
+static void demand_of_table(Sets *s, const Node *table, bool divides) {
     const Value *x = node_operand(table, 0), *y = table->out[0];
     const Observed *seen = s->seen[set_root(s, x->id)];
     if (!set_varies(s, x) || !seen || seen->bin_count == 0 || !dtype_is_float(y->type.dtype))
         return;
-    const TableSeen *pairs = table_seen(s->c, table, seen, y->observed);
-    double lost = lost_before(s, table, pairs), scale = fmax(-seen->min, seen->max) / 32767;
+    const TableSeen *pairs = table_seen(s->c, table, seen, y->observed, divides);
+    double top = WIDE_ROOM * fmax(-seen->min, seen->max);
+    double lost = lost_before(s, table, pairs);
     if (lost <= pow(10, -TABLE_DB / 10.0) ||
-        table_lost_between(pairs, table, WIDE_ROOM * scale) > lost / 2)
+        table_lost_rounded(pairs, table, &(Rounded){top / 32767, -top, top, 0}) > lost / 2)
         return; /* 8 bits will do, or 16 would do no better */
     demand_with_operands(s, x, TABLE_DEPTH);
     width_demand(s, y, SMALL_NUMBERS); /* what 16 bits are looked up in has 16 */
 }
 
-static bool averages(const Node *n) {
-    return node_is(n, "corten::avg_pool2d") || node_is(n, "corten::reduce_sum");
+static void demand_of_quotient(Sets *s, const Node *n) {
+    const Value *divisor = node_operand(n, 1);
+    if (divisor->def && node_is(divisor->def, "corten::table") && !divisor->def->float_kept)
+        demand_of_table(s, divisor->def, true);
 }
 
 static bool multiplies(const Node *n) {
@@ -359,7 +392,9 @@ static void find_demands(Sets *s) {
     states_demand(s);
     for (const Node *n = s->g->first; n; n = n->next)
         if (node_is(n, "corten::table") && !n->float_kept)
-            demand_of_table(s, n);
+            demand_of_table(s, n, false);
+        else if (n->op->lower == lower_div && node_operand_count(n) == 2)
+            demand_of_quotient(s, n);
     for (const Node *n = s->g->first; n; n = n->next)
         demand_of_step(s, n);
     for (int id = 0; id < s->count; id++)
