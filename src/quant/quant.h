@@ -72,6 +72,8 @@ typedef struct { /* to steps within [low, high]; numbers nearer to zero than `le
 } Rounded;
 /* The error's share in the variance of y if x is rounded so. */
 double table_lost_rounded(const TableSeen *seen, const Node *table, const Rounded *r);
+/* Does y jump within a stretch of x, `apart` long, of which something was seen? */
+bool table_jumps(const TableSeen *seen, const Node *table, double apart);
 
 /* Pins the grids of the inputs that --input-scale names; wrong names and numbers are fatal. */
 void fix_input_grids(C *c, Graph *g, const Options *o);

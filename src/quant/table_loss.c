@@ -97,3 +97,42 @@ double table_lost_rounded(const TableSeen *s, const Node *table, const Rounded *
     }
     return share(s, cost);
 }
+
+/* ---- jumps ---------------------------------------------------------------------------------- */
+
+typedef struct { /* poles are on the rails */
+    const TableSeen *seen;
+    const Node *table;
+    double low, high;
+} Rails;
+
+static double within(const Rails *r, double x) {
+    return fmin(fmax(used(r->seen, value_at(r->table, x)), r->low), r->high);
+}
+
+/* Halves that keep nearly all of the change lead to a jump; a root's or a logarithm's lose it. */
+static bool jumps(const Rails *r, double a, double b) {
+    double change = fabs(within(r, b) - within(r, a)), now = change;
+    for (int i = 0; i < 24 && now > 0; i++) {
+        double middle = (a + b) / 2;
+        double left = fabs(within(r, middle) - within(r, a));
+        double right = fabs(within(r, b) - within(r, middle));
+        *(left > right ? &b : &a) = middle;
+        now = fmax(left, right);
+    }
+    return now > change / 4;
+}
+
+bool table_jumps(const TableSeen *s, const Node *table, double apart) {
+    Rails r = {s, table, HUGE_VAL, -HUGE_VAL};
+    bool any = false;
+    for (int i = 0; i < s->count; i++) {
+        r.low = fmin(r.low, s->y[i]);
+        r.high = fmax(r.high, s->y[i]);
+    }
+    for (int i = 0; i < s->count && !any; i++) {
+        double at = floor(s->x[i] / apart);
+        any = jumps(&r, at * apart, (at + 1) * apart);
+    }
+    return any;
+}

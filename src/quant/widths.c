@@ -293,8 +293,9 @@ static void demand_of_table(Sets *s, const Node *table, bool divides) {
     double top = WIDE_ROOM * fmax(-seen->min, seen->max);
     double lost = lost_before(s, table, pairs);
     if (lost <= pow(10, -TABLE_DB / 10.0) ||
-        table_lost_rounded(pairs, table, &(Rounded){top / 32767, -top, top, 0}) > lost / 2)
-        return; /* 8 bits will do, or 16 would do no better */
+        table_lost_rounded(pairs, table, &(Rounded){top / 32767, -top, top, 0}) > lost / 2 ||
+        table_jumps(pairs, table, top / 256))
+        return; /* 8 bits will do, or 16 would do no better; no number is small beside a jump */
     demand_with_operands(s, x, TABLE_DEPTH);
     width_demand(s, y, SMALL_NUMBERS); /* what 16 bits are looked up in has 16 */
 }
