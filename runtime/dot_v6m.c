@@ -47,7 +47,8 @@ static void one_column(const CtnDotV6m *dot, const uint8_t *group, int32_t colum
         total += product;
         high += product >> 16;
     }
-    const uint8_t *factor = group + ctn_dot_group(dot->depth, columns) - 8 * (columns - column);
+    const uint8_t *factor =
+        group + ctn_dot_group(dot->depth, columns) - ctn_store_behind_v6m(columns, column);
     dot->output[0][place] =
         ctn_store_v6m(&dot->store, bias + total - (high << 16) - dot->sum[0], factor);
     dot->output[1][place] = ctn_store_v6m(&dot->store, bias + high - dot->sum[1], factor);
@@ -289,17 +290,17 @@ __attribute__((naked)) void ctn_dot_2x4_v6m(__attribute__((unused)) const CtnDot
             "ldr " "r3, " CTN_STORE_CODE "\n"
             "mov r12, r3\n"
             "ldr r0, " OUTPUT0 "\n"
-            "adds r1, " "#24" "\n"
+            "adds r1, #18\n"
             CTN_STORE_COLUMN
             "ldr r2, " FOURTH "\n"
             "ldr r3, " FOURTH_H "\n"
             STORE_BOTH("3", "ldr " "r2, " FOURTH_H "\n")
-            "subs r1, " "#8" "\n"
+            "subs r1, #6\n"
             CTN_STORE_COLUMN
             "ldr " "r2," " " THIRD "\n"
             "ldr " "r3," " " THIRD_H "\n"
             STORE_BOTH("2", "ldr " "r2," " " THIRD_H "\n")
-            "subs r1, #8\n"
+            "subs r1, #6\n"
             "b 10f\n"
             /* two columns */
             "6: ldr r0, " TWOS "\n"
@@ -339,20 +340,22 @@ __attribute__((naked)) void ctn_dot_2x4_v6m(__attribute__((unused)) const CtnDot
             "ldr r3, " CTN_STORE_CODE "\n"
             "mov r12, r3\n"
             "ldr r0, " OUTPUT0 "\n"
-            "adds r1, #8\n"
+            "adds r1, #6\n"
             /* the second and first column of either */
             "10:\n"
             CTN_STORE_COLUMN
             "mov r2, r10\n"
             "mov r3, r11\n"
             STORE_BOTH("1", "mov r2, r11\n")
-            "subs r1, #8\n"
+            "subs r1, #6\n"
             CTN_STORE_COLUMN
             "mov r2, r8\n"
             "mov r3, r9\n"
             STORE_BOTH("0", "mov r2, r9\n")
             "ldr r6, " COLUMNS "\n"
-            "lsls r2, r6, #3\n"
+            "lsls r2, r6, #1\n"
+            "adds r1, r1, r2\n"
+            "lsls r2, r6, #2\n"
             "adds r1, r1, r2\n"
             "str r1, " WEIGHTS "\n"
             "adds r0, r0, r6\n"

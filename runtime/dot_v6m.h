@@ -13,9 +13,8 @@
  *
  * The stream begins with a word: 1 if all factors are narrow, else 0. Columns follow in fours, then
  * two, then one, as many as are left over. A group of g columns: int32 bias of each; per step of
- * depth, of which there is an even number, g bytes; zeros up to a multiple of 4; then 8 bytes of
- * each column: the multiplier in pieces of 16 bits and the shift. The store is that of
- * store_v6m.h. */
+ * depth, of which there is an even number, g bytes; zeros up to a multiple of 4; the factors of
+ * each column for the store of store_v6m.h; zeros up to a multiple of 4. */
 #ifndef CTN_DOT_V6M_H
 #define CTN_DOT_V6M_H
 
@@ -23,7 +22,6 @@
 
 enum {
     CTN_DOT_ROWS = 2,
-    CTN_DOT_COLUMN = 12, /* bytes of bias and factors */
     CTN_DOT_HEAD = 4
 };
 
@@ -49,7 +47,7 @@ static inline int32_t ctn_dot_even(int32_t depth) {
 
 /* Bytes of a stream's group. */
 static inline int32_t ctn_dot_group(int32_t depth, int32_t columns) {
-    return ((ctn_dot_even(depth) * columns + 3) & ~3) + columns * CTN_DOT_COLUMN;
+    return ((ctn_dot_even(depth) * columns + 3) & ~3) + ctn_store_columns_v6m(columns);
 }
 
 /* A layer of blocks with rows of depth bytes and `columns` columns; `stream` is at its head. */

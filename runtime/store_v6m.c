@@ -19,9 +19,9 @@ CtnStoreV6m ctn_store_begin_v6m(uint32_t narrow, int32_t output_zero_point, int3
 /* The factors' pieces put together again. */
 int8_t ctn_store_v6m(const CtnStoreV6m *store, uint32_t sum, const uint8_t *factor) {
     const uint16_t *piece = (const uint16_t *)(const void *)factor;
-    int32_t multiplier = (int32_t)((uint32_t)piece[1] << 16 | piece[0]), n = factor[6];
+    int32_t multiplier = (int32_t)((uint32_t)piece[1] << 16 | piece[0]), n = factor[5];
     if (store->round != 0) {
-        multiplier = piece[2] << 20 | piece[1] << 10 | piece[0];
+        multiplier = piece[1] << 20 | piece[0] << 8 | factor[4];
         n -= 11;
     }
     return ctn_short_store((int32_t)(sum << 1), multiplier, n - 1, store->zero, store->constant,
@@ -60,14 +60,14 @@ uintptr_t ctn_store_code_v6m(uint32_t kind) {
     "asrs r2, r2, #31\n"                                                                           \
     "adds r3, r3, r2\n"
 #define NARROW(sign)                                                                               \
-    "ldrh r3, [r1]\n"                                                                              \
+    "ldrb r3, [r1, #4]\n"                                                                          \
     "muls r3, r2, r3\n"                                                                            \
-    "asrs r3, r3, #10\n"                                                                           \
-    "ldrh r4, [r1, #2]\n"                                                                          \
+    "asrs r3, r3, #8\n"                                                                            \
+    "ldrh r4, [r1]\n"                                                                              \
     "muls r4, r2, r4\n"                                                                            \
     "adds r3, r3, r4\n"                                                                            \
-    "asrs r3, r3, #10\n"                                                                           \
-    "ldrh r4, [r1, #4]\n"                                                                          \
+    "asrs r3, r3, #12\n"                                                                           \
+    "ldrh r4, [r1, #2]\n"                                                                          \
     "muls r4, r2, r4\n"                                                                            \
     "adds r3, r3, r4\n" sign "ldr r4, [sp]\n"                                                      \
     "adds r3, r3, r4\n"                                                                            \

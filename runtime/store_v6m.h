@@ -7,16 +7,20 @@
  * - wide, |sum| < 2^30: sum = h * 2^16 + l with -2^15 <= l < 2^15, m = mh * 2^16 + ml; then
  *   t = 2 * h * mh + ((h * ml + l * mh + (l * ml >> 16) + 2^14) >> 15), where the bracket stays
  *   within 2^29 + 2^30 + 2^15 + 2^14. The pieces are ml, mh, and n as it is.
- * - narrow, |sum| < 2^19: m = m2 * 2^20 + m1 * 2^10 + m0; x = ((sum * m0 >> 10) + sum * m1 >> 10) +
- *   sum * m2 is the product less 20 bits, rounded down, and t = (x + 2^10) >> 11. Both shifts make
- *   one: result = (x + 2^10 + C * 2^11 - (sum < 0) * 2^11) >> (n + 11); the host has proven that
- *   this does not overflow. The pieces are m0, m1, m2, and n + 11. *
- * Factors of an output are 8 bytes: three pieces of 16 bits, zero where there are fewer, and the
- * byte of the shift. */
+ * - narrow, |sum| < 2^19: m = m2 * 2^20 + m1 * 2^8 + m0; x = ((sum * m0 >> 8) + sum * m1 >> 12) +
+ *   sum * m2 is the product less 20 bits, rounded down, and t = (x + 2^10) >> 11. The bracket is
+ *   sum * (m % 2^20) >> 8 and so within 2^31. Both shifts make one: result = (x + 2^10 + C * 2^11 -
+ *   (sum < 0) * 2^11) >> (n + 11); the host has proven that this does not overflow. The pieces are
+ *   m1, m2, m0, and n + 11.
+ *
+ * Factors of an output are 6 bytes: two pieces of 16 bits; one of 8, zero where there are but two;
+ * the byte of the shift. */
 #ifndef CTN_STORE_V6M_H
 #define CTN_STORE_V6M_H
 
 #include <stdint.h>
+
+enum { CTN_STORE_FACTORS = 6 /* bytes of an output's factors */ };
 
 typedef enum {
     CTN_STORE_WIDE,     /* and the CtnTail of short_store.h; CTN_STORE_NARROW likewise */
@@ -34,6 +38,16 @@ typedef struct {
     uintptr_t code;      /* of ctn_store_code_v6m */
 } CtnStoreV6m;
 
+/* Bytes of the biases and factors of a group of columns, filled up to words. */
+static inline int32_t ctn_store_columns_v6m(int32_t columns) {
+    return 4 * columns + ((CTN_STORE_FACTORS * columns + 3) & ~3);
+}
+
+/* The factors of a column from the end of its group of columns. */
+static inline int32_t ctn_store_behind_v6m(int32_t columns, int32_t column) {
+    return ctn_store_columns_v6m(columns) - 4 * columns - CTN_STORE_FACTORS * column;
+}
+
 CtnStoreV6m ctn_store_begin_v6m(uint32_t narrow, int32_t output_zero_point, int32_t clamp_max,
                                 const int8_t *table);
 /* What the stack holds for a kind: on the chip the address of its routine, on the host the kind. */
@@ -45,7 +59,7 @@ int8_t ctn_store_v6m(const CtnStoreV6m *store, uint32_t sum, const uint8_t *fact
  * stack; uses r4, r5. The routine then takes the sum in r2, r1 and r7 and gives the byte in r2; it
  * uses r3 - r6. */
 #define CTN_STORE_COLUMN                                                                           \
-    "ldrb r7, [r1, #6]\n"                                                                          \
+    "ldrb r7, [r1, #5]\n"                                                                          \
     "ldr r4, [sp, #8]\n"                                                                           \
     "lsls r4, r7\n"                                                                                \
     "asrs r4, r4, #1\n"                                                                            \

@@ -6,7 +6,7 @@
  * negative weights is the second sum, and T less 2^16 times that the first.
  *
  * The stream: a word, 1 if all factors are narrow (store_v6m.h), else 0; for each channel int32
- * bias, the input's zero point and the 129 folded in, and 8 bytes of factors; then for each channel
+ * bias, the input's zero point and the 129 folded in; then the factors of each; then for each channel
  * a byte for each tap. Scratch holds the weights of a channel as words, for LDR takes an immediate
  * offset and LDRSB does not. */
 #ifndef CTN_TAPS_V6M_H
@@ -17,8 +17,7 @@
 
 enum {
     CTN_TAPS_MOST = 25, /* as many as the loop has */
-    CTN_TAPS_OFFSET = 129,
-    CTN_TAPS_FACTORS = 12
+    CTN_TAPS_OFFSET = 129
 };
 
 /* All words, in the order of the loop's stack. */

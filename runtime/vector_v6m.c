@@ -29,7 +29,8 @@ static int8_t one_column(const CtnVectorV6m *v, const uint8_t *group, int32_t de
     uint32_t sum = ((const Word *)(const void *)group)[column] - v->sum;
     for (int32_t k = 0; k < depth; k++, weight += columns)
         sum += (uint32_t)(v->input[k] * *weight);
-    const uint8_t *factor = group + ctn_vector_group(depth, columns) - 8 * (columns - column);
+    const uint8_t *factor =
+        group + ctn_vector_group(depth, columns) - ctn_store_behind_v6m(columns, column);
     return ctn_store_v6m(&v->store, sum, factor);
 }
 
@@ -122,7 +123,7 @@ void ctn_vector_8_v6m(const CtnVectorV6m *v) {
 #define STORE(load, place)                                                                         \
     CTN_STORE_COLUMN load "blx r12\n"                                                              \
                           "strb r2, [r0, #" place "]\n"                                            \
-                          "subs r1, #8\n"
+                          "subs r1, #6\n"
 
 /* clang-format off */
 __attribute__((naked)) void ctn_vector_8_v6m(__attribute__((unused)) const CtnVectorV6m *vector) {
@@ -196,7 +197,7 @@ __attribute__((naked)) void ctn_vector_8_v6m(__attribute__((unused)) const CtnVe
             "ldr r3, " CTN_STORE_CODE "\n"
             "mov r12, r3\n"
             "ldr r0, " OUTPUT "\n"
-            "adds r1, #56\n"
+            "adds r1, #42\n"
             STORE("ldr r2, " SUM7 "\n", "7")
             STORE("ldr r2, " SUM6 "\n", "6")
             STORE("ldr r2, " SUM5 "\n", "5")
@@ -236,7 +237,7 @@ __attribute__((naked)) void ctn_vector_8_v6m(__attribute__((unused)) const CtnVe
             "ldr r3, " CTN_STORE_CODE "\n"
             "mov r12, r3\n"
             "ldr r0, " OUTPUT "\n"
-            "adds r1, #24\n"
+            "adds r1, #18\n"
             /* the first four of either */
             "10:\n"
             STORE("mov r2, r11\n", "3")
@@ -244,8 +245,10 @@ __attribute__((naked)) void ctn_vector_8_v6m(__attribute__((unused)) const CtnVe
             STORE("mov r2, r9\n", "1")
             STORE("mov r2, r8\n", "0")
             "ldr r6, " COLUMNS "\n"
-            "adds r1, #8\n"
-            "lsls r2, r6, #3\n"
+            "adds r1, #6\n"
+            "lsls r2, r6, #1\n"
+            "adds r1, r1, r2\n"
+            "lsls r2, r6, #2\n"
             "adds r1, r1, r2\n"
             "str r1, " WEIGHTS "\n"
             "adds r0, r0, r6\n"

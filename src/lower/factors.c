@@ -166,14 +166,14 @@ bool columns_are_narrow(const Columns *k) {
 uint8_t *put_factor(const Factor *f, bool narrow, uint8_t *to) {
     uint32_t m = (uint32_t)f->multiplier, n = (uint32_t)f->right_shift;
     if (narrow) {
-        to = put_bytes(to, m & 0x3ff, 2);
-        to = put_bytes(to, m >> 10 & 0x3ff, 2);
+        to = put_bytes(to, m >> 8 & 0xfff, 2);
         to = put_bytes(to, m >> 20, 2);
-        return put_bytes(to, n + 11, 2);
+        to = put_bytes(to, m & 0xff, 1);
+        return put_bytes(to, n + 11, 1);
     }
     to = put_bytes(to, m, 4);
-    to = put_bytes(to, 0, 2);
-    return put_bytes(to, n, 2);
+    to = put_bytes(to, 0, 1);
+    return put_bytes(to, n, 1);
 }
 
 Columns reached_columns(C *c, const CtnConvTranspose2dS8Args *a, const Columns *all,

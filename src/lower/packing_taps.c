@@ -83,13 +83,15 @@ void pack_depthwise_words(C *c, Graph *g, Call *call) {
     depthwise_columns(call, &k);
     a->turned = turning_pays(a);
     bool narrow = columns_are_narrow(&k);
-    int64_t bytes = 4 + k.channels * (CTN_TAPS_FACTORS + k.depth);
+    int64_t bytes = 4 + k.channels * (4 + CTN_STORE_FACTORS + k.depth);
     uint8_t *stream = c_alloc(c, (size_t)bytes), *to = put_bytes(stream, narrow, 4);
+    uint8_t *factor = to + 4 * k.channels;
     for (int64_t channel = 0; channel < k.channels; channel++) {
         column_factor(&k, channel, CTN_TAPS_OFFSET, &f);
         to = put_bytes(to, (uint32_t)f.bias, 4);
-        to = put_factor(&f, narrow, to);
+        factor = put_factor(&f, narrow, factor);
     }
+    to = factor;
     for (int64_t channel = 0; channel < k.channels; channel++)
         for (int64_t tap = 0; tap < k.depth; tap++)
             *to++ = (uint8_t)weight_at(a, &k, channel, tap);

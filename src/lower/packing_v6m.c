@@ -32,7 +32,7 @@ static uint8_t *put_group(const Columns *k, int64_t channel, int count, int64_t 
     to = put_aligned(start, to);
     for (int c = 0; c < count; c++)
         to = put_factor(&f[c], narrow, to);
-    return to;
+    return put_aligned(start, to);
 }
 
 /* ---- the matrix block ---------------------------------------------------------------------- */
