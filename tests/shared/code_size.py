@@ -29,7 +29,7 @@ int main(void) {
     return 0;
 }
 """
-MOST = {"speed": ("-O2", 12 * 1024), "size": ("-Os", 5 * 1024)}
+MOST = {"speed": ("-O2", 12_000), "size": ("-Os", 5_000)}
 
 
 def check(program, folder, optimize, work):
