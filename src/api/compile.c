@@ -20,9 +20,7 @@ static bool is_saved_graph(C *c, const CortenOptions *o) {
         return false;
     if (text_ends_with(path, ".corten"))
         return true;
-    size_t bytes;
-    const char *data = text_ends_with(path, ".pt2") ? "" : file_read(c, path, &bytes);
-    return strncmp(data, "corten ", 7) == 0;
+    return !text_ends_with(path, ".pt2") && file_begins(c, path, "corten ");
 }
 
 /* --name, and that what the C calls the model does not clash with what else was named. */
@@ -57,7 +55,9 @@ static int owned_files(C *c, const char *folder, const char ***owned) {
     *owned = NULL;
     const char *path = path_join(c, folder, "report.json");
     json_error_t error;
-    json_t *root = access(path, R_OK) == 0 ? json_load_file(path, 0, &error) : NULL;
+    json_t *root = access(path, R_OK) == 0 && file_begins(c, path, "{")
+                       ? json_load_file(path, 0, &error)
+                       : NULL;
     json_t *files = json_object_get(root, "files");
     int count = (int)json_array_size(files);
     *owned = NEW_ARRAY(c, const char *, count + 1);

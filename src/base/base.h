@@ -207,6 +207,10 @@ typedef struct {
     NamedArray *item;
 } ArrayList;
 
+/* Bytes of a regular file; fatal DIAG_INPUT where there is none: "...; NEEDED is needed". */
+size_t file_size(C *c, const char *path, const char *needed);
+/* Whether a file begins so: asked before all of it is read, which may be gigabytes. */
+bool file_begins(C *c, const char *path, const char *text);
 char *file_read(C *c, const char *path, size_t *bytes); /* fatal DIAG_INPUT when it cannot */
 void file_write(C *c, const char *path, const void *data, size_t bytes); /* aside, then renamed */
 /* Cannot WHAT, by errno; where nothing has that name, says which one that is there was meant. */
@@ -221,6 +225,7 @@ int folder_list(C *c, const char *path, const char ***names); /* sorted, without
 
 Array *npy_parse(C *c, const char *what, const void *bytes,
                  size_t count); /* fatal when malformed */
+Array *npy_read(C *c, const char *path);
 void npy_write(C *c, const char *path, const Array *a);
 ArrayList npz_read(C *c, const char *path);
 void npz_write(C *c, const char *path, const ArrayList *arrays);
@@ -228,7 +233,7 @@ void npz_write(C *c, const char *path, const ArrayList *arrays);
 Array *image_read(C *c, const char *path, int channels, int height, int width);
 bool path_is_image(const char *path);
 
-typedef struct Zip Zip; /* a read-only archive: libzip */
+typedef struct Zip Zip; /* a read-only archive: libzip; no two of its members have one name */
 Zip *zip_open_file(C *c, const char *path);
 /* The same of bytes that outlive it; `name` is what messages call it. */
 Zip *zip_open_bytes(C *c, const char *name, const void *data, size_t bytes);

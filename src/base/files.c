@@ -2,6 +2,7 @@
  * same folder and renamed, so a reader never meets half of one. */
 #include "base/base.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,15 +27,31 @@ static ssize_t read_fully(int fd, char *data, size_t bytes) {
     return (ssize_t)done;
 }
 
-/* The memory is had before the file is opened, so that running out of it leaves nothing open. */
-char *file_read(C *c, const char *path, size_t *bytes) {
+size_t file_size(C *c, const char *path, const char *needed) {
     struct stat info;
     if (stat(path, &info) != 0)
         file_fail(c, path, "read the file", errno);
-    if (!S_ISREG(info.st_mode))
-        fatal(c, DIAG_INPUT, &(Loc){.file = path}, "%s; a file is needed",
-              S_ISDIR(info.st_mode) ? "this is a folder" : "this is no regular file");
-    size_t size = (size_t)info.st_size;
+    if (!S_ISREG(info.st_mode)) /* a pipe would be waited for */
+        fatal(c, DIAG_INPUT, &(Loc){.file = path}, "%s; %s is needed",
+              S_ISDIR(info.st_mode) ? "this is a folder" : "this is no regular file", needed);
+    return (size_t)info.st_size;
+}
+
+bool file_begins(C *c, const char *path, const char *text) {
+    char begin[16];
+    size_t length = strlen(text);
+    assert(length <= sizeof begin);
+    int fd = file_size(c, path, "a file") < length ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t got = read_fully(fd, begin, length);
+    close(fd);
+    return got == (ssize_t)length && memcmp(begin, text, length) == 0;
+}
+
+/* The memory is had before the file is opened, so that running out of it leaves nothing open. */
+char *file_read(C *c, const char *path, size_t *bytes) {
+    size_t size = file_size(c, path, "a file");
     char *data = c_alloc(c, size + 1);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)

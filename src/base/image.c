@@ -177,6 +177,7 @@ Array *image_read(C *c, const char *path, int channels, int height, int width) {
         fatal(c, DIAG_INPUT, &loc, "the input needs an image of %d x %d pixels", width, height);
     Array *a = array_new(c, DT_U8, 3, (int64_t[]){channels, height, width});
     unsigned char *resized = c_alloc(c, (size_t)array_bytes(a)); /* [height][width][channels] */
+    (void)file_size(c, path, "an image");
     FILE *f = fopen(path, "rb");
     if (f == NULL)
         file_fail(c, path, "read the file", errno);

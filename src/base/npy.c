@@ -265,6 +265,13 @@ Array *npy_parse(C *c, const char *what, const void *bytes, size_t count) {
     return parse_array(c, &(Loc){.file = what}, bytes, count);
 }
 
+Array *npy_read(C *c, const char *path) {
+    size_t bytes = 0;
+    bool is_array = file_begins(c, path, MAGIC);
+    const char *data = is_array ? file_read(c, path, &bytes) : "";
+    return npy_parse(c, path, data, bytes);
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* The array as a .npy file, version 1. NumPy has no bfloat16: it is written as the float32 that it

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <zip.h>
 
 #define MEMBER_LIMIT 1000000
@@ -52,22 +51,41 @@ static Zip *zip_new(C *c, const char *name) {
     return z;
 }
 
+int zip_find(Zip *z, const char *name) {
+    return (int)zip_name_locate(z->handle, name, 0);
+}
+
+int zip_count(Zip *z) {
+    return z->count;
+}
+
+const char *zip_name(Zip *z, int index) {
+    const char *name = zip_get_name(z->handle, (zip_uint64_t)index, 0);
+    return name == NULL ? "" : name;
+}
+
+/* Which of two members of one name is read differs from reader to reader. */
+static void check_names_differ(C *c, Zip *z) {
+    for (int i = 0; i < z->count; i++) {
+        if (zip_find(z, zip_name(z, i)) != i)
+            fatal(c, DIAG_INPUT, &(Loc){.file = z->path, .member = zip_name(z, i)},
+                  "malformed archive: two members have this name");
+    }
+}
+
 static void count_members(C *c, Zip *z) {
     zip_int64_t count = zip_get_num_entries(z->handle, 0);
     if (count > MEMBER_LIMIT)
         fatal(c, DIAG_INPUT, &(Loc){.file = z->path}, "%lld members; at most %d are read",
               (long long)count, MEMBER_LIMIT);
     z->count = (int)count;
+    check_names_differ(c, z);
 }
 
 Zip *zip_open_file(C *c, const char *path) {
     Zip *z = zip_new(c, path);
-    if (path_is_folder(path))
-        fatal(c, DIAG_INPUT, &(Loc){.file = path}, "this is a folder; an archive is needed");
     int code = 0;
-    struct stat st;
-    if (stat(path, &st) == 0)
-        z->bytes = (uint64_t)st.st_size;
+    z->bytes = file_size(c, path, "an archive");
     z->handle = zip_open(path, ZIP_RDONLY, &code);
     if (z->handle == NULL)
         fail_open(c, path, code);
@@ -93,19 +111,6 @@ Zip *zip_open_bytes(C *c, const char *name, const void *data, size_t bytes) {
         fail_open(c, name, code);
     count_members(c, z);
     return z;
-}
-
-int zip_find(Zip *z, const char *name) {
-    return (int)zip_name_locate(z->handle, name, 0);
-}
-
-int zip_count(Zip *z) {
-    return z->count;
-}
-
-const char *zip_name(Zip *z, int index) {
-    const char *name = zip_get_name(z->handle, (zip_uint64_t)index, 0);
-    return name == NULL ? "" : name;
 }
 
 /* The member's claimed size, if it is possible, can be decompressed and is within the limit. */

@@ -182,10 +182,13 @@ static ArrayList arrays_beside(C *c, const char *path) {
 }
 
 Graph *graph_load(C *c, const char *path) {
+    if (file_begins(c, path, "PK"))
+        return load_zip(c, path);
+    if (file_size(c, path, "a file") > TEXT_BYTES_LIMIT)
+        fatal(c, DIAG_INPUT, &(Loc){.file = path}, "%zu bytes; a graph's text has at most %zu",
+              file_size(c, path, "a file"), TEXT_BYTES_LIMIT);
     size_t bytes;
     const char *data = file_read(c, path, &bytes);
-    if (bytes >= 2 && memcmp(data, "PK", 2) == 0)
-        return load_zip(c, path);
     char *text = c_strndup(c, data, bytes);
     ArrayList list = arrays_behind(c, path, text);
     if (list.count == 0)

@@ -354,10 +354,10 @@ Graph *import_pt2(C *c, const char *path) {
 /* A file is read at once: one that is changed meanwhile is the one or the other or damaged, and its
  * SHA-256 is that of the bytes that were read. */
 Graph *import_pt2_partly(C *c, const char *name, const void *data, size_t bytes) {
-    if (!data && path_is_folder(name))
-        fatal(c, DIAG_INPUT, &(Loc){.file = name}, "this is a folder; an archive is needed");
-    if (!data)
+    if (!data) {
+        zip_close_file(zip_open_file(c, name)); /* before gigabytes that are no archive are read */
         data = file_read(c, name, &bytes);
+    }
     Pt2 p = {.c = c, .path = c_strdup(c, name), .data = data, .bytes = bytes};
     c_try(c, import_body, &p);
     archive_close(&p);

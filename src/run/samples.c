@@ -321,9 +321,7 @@ static void add_file(Reader *r, const char *path) {
     if (text_ends_with(path, ".npz")) {
         list = npz_read(r->c, path);
     } else {
-        size_t bytes;
-        char *data = file_read(r->c, path, &bytes);
-        one = (NamedArray){path_stem(r->c, path), npy_parse(r->c, path, data, bytes)};
+        one = (NamedArray){path_stem(r->c, path), npy_read(r->c, path)};
         list = (ArrayList){1, &one};
     }
     add_arrays(r, path, &list);
@@ -434,11 +432,8 @@ static _Noreturn void fatal_no_labels(C *c, const Loc *loc, const char *labels,
 }
 
 Array *labels_read(C *c, const char *path, const char *labels) {
-    if (text_ends_with(labels, ".npy")) {
-        size_t bytes;
-        char *data = file_read(c, labels, &bytes);
-        return npy_parse(c, labels, data, bytes);
-    }
+    if (text_ends_with(labels, ".npy"))
+        return npy_read(c, labels);
     Loc loc = {.file = path};
     if (!text_ends_with(path, ".npz"))
         fatal(c, DIAG_INPUT, &loc, "labels \"%s\": an array's name needs an .npz as input", labels);

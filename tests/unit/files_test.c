@@ -511,7 +511,8 @@ static void test_damaged_images_are_refused(void **state) {
     const char *path = path_join(s->c, s->folder, "x.png");
     file_write(s->c, path, bytes, count - 30);
     assert_says(refusal(s->c, (Attempt){try_image, .path = "none.png"}), "cannot read the file");
-    assert_says(refusal(s->c, (Attempt){try_image, .path = s->folder}), "not a usable image");
+    assert_says(refusal(s->c, (Attempt){try_image, .path = s->folder}),
+                "this is a folder; an image is needed");
     assert_says(refusal(s->c, (Attempt){try_image, .path = path}), "x.png||not a usable image");
     size_t jpeg_count;
     const char *jpeg = file_read(s->c, DATA "squares.jpg", &jpeg_count);

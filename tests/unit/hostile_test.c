@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zip.h>
@@ -23,6 +24,8 @@ enum { MEGABYTES = 2000, SECONDS = 10 }; /* the sanitizer's own */
 #else
 enum { MEGABYTES = 200, SECONDS = 1 };
 #endif
+
+#define EXAMPLE "../examples/digits_silu/digits_silu.pt2"
 
 enum { BOMB = 192 << 20 };
 
@@ -148,6 +151,65 @@ static void claims_of_4_gb(void **state) {
     }
 }
 
+/* Files that really have 4 GB, of which nothing was written but the beginning, if that. */
+static void files_of_4_gb_that_hold_nothing(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *begin, *wanted;
+    } file[] = {
+        {"4gb.pt2", "", "not a zip archive"},    {"4gb_zip.pt2", "PK\3\4", "not a zip archive"},
+        {"4gb.npy", "", "not a .npy array"},     {"4gb.npz", "PK\3\4", "not a zip archive"},
+        {"4gb.corten", "corten 1\n", "at most"}, {"4gb.png", "", "not a usable image"},
+    };
+    for (size_t i = 0; i < COUNT_OF(file); i++) {
+        const char *path = flow_path(file[i].name);
+        text_write(path, file[i].begin);
+        assert_int_equal(truncate(path, (off_t)4 << 30), 0);
+        if (text_ends_with(path, ".pt2"))
+            expect_refused(file[i].wanted, "inspect", path, NULL);
+        else if (text_ends_with(path, ".corten"))
+            expect_refused(file[i].wanted, "compile", path, "-t", "cortex-m4", "-o",
+                           flow_path("4gb"), NULL);
+        else
+            expect_refused(file[i].wanted, "run", EXAMPLE, "-i", path, "-o", flow_path("o.npy"),
+                           NULL);
+        unlink(path);
+    }
+}
+
+static void pipes_are_not_waited_for(void **state) {
+    (void)state;
+    const char *const name[] = {"pipe.npz", "pipe.npy", "pipe.png"};
+    for (size_t i = 0; i < COUNT_OF(name); i++) {
+        assert_int_equal(mkfifo(flow_path(name[i]), 0600), 0);
+        expect_refused("no regular file", "run", EXAMPLE, "-i", flow_path(name[i]), "-o",
+                       flow_path("o.npy"), NULL);
+    }
+    assert_int_equal(mkfifo(flow_path("pipe.pt2"), 0600), 0);
+    expect_refused("no regular file", "inspect", flow_path("pipe.pt2"), NULL);
+}
+
+/* libzip reads the first of two members of one name, other readers the last. */
+static void two_members_of_one_name(void **state) {
+    (void)state;
+    const Member member[] = {{"m/models/model.json", "{}", 2, ZIP_CM_STORE},
+                             {"m/models/model.jsox", "{}", 2, ZIP_CM_STORE}};
+    const char *path = flow_path("twice.pt2");
+    write_zip(path, member, 2); /* which libzip refuses to do with one name */
+    size_t bytes;
+    char *data = file_read(flow_c(), path, &bytes);
+    for (size_t i = 0; i + 5 <= bytes; i++) {
+        if (memcmp(data + i, ".jsox", 5) == 0)
+            data[i + 4] = 'n';
+    }
+    file_write(flow_c(), path, data, bytes);
+    expect_refused("malformed archive: two members have this name\n    at m/models/model.json",
+                   "inspect", path, NULL);
+    file_write(flow_c(), flow_path("twice.npz"), data, bytes);
+    expect_refused("two members have this name", "run", "pains/one_pixel.pt2", "-i",
+                   flow_path("twice.npz"), "-o", flow_path("o.npy"), NULL);
+}
+
 static void nesting_of_10000_levels(void **state) {
     (void)state;
     expect_refused("JSON", "inspect", "bad/json_nested_10000.pt2", NULL);
@@ -215,6 +277,9 @@ int main(void) {
         cmocka_unit_test(bomb_in_an_archives_json),
         cmocka_unit_test(bomb_in_an_npz),
         cmocka_unit_test(claims_of_4_gb),
+        cmocka_unit_test(files_of_4_gb_that_hold_nothing),
+        cmocka_unit_test(pipes_are_not_waited_for),
+        cmocka_unit_test(two_members_of_one_name),
         cmocka_unit_test(nesting_of_10000_levels),
         cmocka_unit_test(cycles_and_duplicate_names),
         cmocka_unit_test(archive_changed_while_it_is_read),
