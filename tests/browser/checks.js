@@ -57,6 +57,22 @@
     check(bytes.length === report.calls.length, 'the table of calls has ' + bytes.length + ' rows');
   };
 
+  /* Scratch memory lives during one call, but for strips: its block stands above that call's number. */
+  const memoryNamesItsCalls = () => {
+    const svg = one('#memory svg'), labels = all('text', svg).filter(t => t.textContent.startsWith('call '));
+    check(labels.length > 0, 'no call is named below the memory');
+    for (const label of labels) {
+      const call = report.calls[label.textContent.slice(5)], at = Number(label.getAttribute('x'));
+      const blocks = call && buffers.filter(b => b.name === call.name + '_scratch');
+      check(call, label.textContent + ' stands below the memory, but there is no such call');
+      for (const block of blocks || []) {
+        const rect = all('rect', svg)[1 + buffers.indexOf(block)]; // the first is the peak
+        const left = Number(rect.getAttribute('x')), right = left + Number(rect.getAttribute('width'));
+        check(left < at && at < right, label.textContent + ' does not stand below the scratch of ' + call.name);
+      }
+    }
+  };
+
   const pictureMoves = () => {
     const place = () => graph.layer.getAttribute('transform'), seen = new Set([place()]);
     for (const button of all('#graph .zoom button').slice(0, 4)) {
@@ -109,7 +125,7 @@
     check(all('img, iframe, object, link, script[src]').length === 0, 'a name of the archive became an element');
   };
 
-  for (const step of [fits, everyNodeOpens, searchFinds, tablesSortAndFilter, pictureMoves, coloursChange, printsWhole,
+  for (const step of [fits, everyNodeOpens, searchFinds, tablesSortAndFilter, memoryNamesItsCalls, pictureMoves, coloursChange, printsWhole,
                       nothingInjected, fits])
     try {
       step();

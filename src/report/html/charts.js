@@ -144,8 +144,9 @@ function timeline(width) {
                            style: 'stroke: var(--ink)', 'stroke-dasharray': '5 4'}),
                sv('text', {x: width - 4, y: y(m.base) - 4, 'text-anchor': 'end',
                            style: 'fill: var(--ink); font-weight: 600'}, m.name));
-  for (const t of ticks(0, report.calls.length, Math.max(2, width / 110)))
-    svg.append(sv('text', {x: x(t + 0.5), y: height - 6, 'text-anchor': 'middle'}, 'call ' + t));
+  for (const t of ticks(0, report.calls.length - 1, Math.min(report.calls.length, width / 110)))
+    if (Number.isInteger(t)) // the inputs come before call 0
+      svg.append(sv('text', {x: x(t + 1.5), y: height - 6, 'text-anchor': 'middle'}, 'call ' + t));
   return svg;
 }
 
