@@ -205,21 +205,68 @@ static void run_item(const Simulator *s, const StripItem *item, const int32_t *v
     item->call->variant->host(args, &s->frame);
 }
 
-static void run_strip(const Simulator *s, const Strip *strip) {
+/* What the calls of a strip write, put together of the rows that their rings hold for a while. */
+typedef struct {
+    uint8_t *whole; /* NULL: not kept */
+    int made;       /* rows, or pixels where the call goes by those */
+} Gathered;
+
+static int64_t row_bytes(const Rows *r) {
+    return r->kind == ROWS_FLAT ? r->out_row / r->pixels : r->out_row;
+}
+
+static void gather(const Simulator *s, const Strip *strip, const Rows *r, const int32_t *v,
+                   Gathered *to) {
+    int rows = v[-1];
+    int64_t bytes = rows * row_bytes(r), at = to->made * row_bytes(r);
+    if (strip->upward)
+        at = r->out_h * r->out_row - at - bytes;
+    if (to->whole)
+        memcpy(to->whole + at, ctn_at(&s->frame, (CtnRef)v[0]), (size_t)bytes);
+    to->made += rows;
+}
+
+static void gather_begin(C *c, const Simulator *s, const Strip *strip, Gathered *gathered) {
+    for (int k = 0; k < strip->call_count; k++) {
+        const Rows *r = &strip->row[k];
+        const Node *node = strip->call[k]->node;
+        bool fits =
+            node && node->out_count && value_bytes(node_result(node)) == r->out_h * r->out_row;
+        gathered[k] = (Gathered){.whole = NULL};
+        if (s->keep && fits && r->output->buffer->is_ring)
+            gathered[k].whole = c_alloc(c, (size_t)(r->out_h * r->out_row));
+    }
+}
+
+static void gather_end(C *c, const Simulator *s, const Strip *strip, const Gathered *gathered) {
+    for (int k = 0; k < strip->call_count; k++)
+        if (gathered[k].whole) {
+            const Value *v = node_result(strip->call[k]->node);
+            s->kept[v->id] = value_load(c, v, gathered[k].whole);
+        }
+}
+
+static void run_strip(C *c, const Simulator *s, const Strip *strip) {
+    Gathered gathered[STRIP_CALLS];
+    gather_begin(c, s, strip, gathered);
     const int32_t *v = strip->value;
     for (int t = 0; t < strip->step_count; t++)
-        for (int i = 0; i < strip->item_count; i++) {
+        for (int i = 0, k = 0; i < strip->item_count; i++) {
             const StripItem *item = &strip->item[i];
             int32_t rows = *v++;
-            if (rows > 0 && item->call)
+            if (rows > 0 && item->call) {
                 run_item(s, item, v);
-            else if (rows > 0)
+                gather(s, strip, &strip->row[k], v, &gathered[k]);
+            } else if (rows > 0) {
                 ctn_move(&(CtnMoveArgs){.output = (uint32_t)v[0],
                                         .input = (uint32_t)v[1],
                                         .count = rows},
                          &s->frame);
+            }
+            k += item->call != NULL;
             v += item->patch_count;
         }
+    gather_end(c, s, strip, gathered);
 }
 
 static void run_call(C *c, Simulator *s, const Call *call) {
@@ -231,7 +278,7 @@ static void run_call(C *c, Simulator *s, const Call *call) {
     if (strip && call != strip->last)
         return; /* the strip runs when its last call is due */
     if (strip)
-        run_strip(s, strip);
+        run_strip(c, s, strip);
     else
         call->variant->host(call->args, &s->frame);
     if (s->keep)

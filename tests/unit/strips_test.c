@@ -173,6 +173,29 @@ static void assert_plan_computes_what_was_measured(const char *out, const char *
         fail_msg("%s: %.9f dB measured, %.9f dB as planned", out, measured, planned);
 }
 
+static json_t *calls_verified(const char *out, const char *data) {
+    CortenOptions o = {.model = out, .input = data, .json = true};
+    return json_deep_copy(json_object_get(flow_json(flow_run(corten_verify, o)), "calls_sqnr"));
+}
+
+/* Also where a call's result exists a few rows at a time only, downward or upward. */
+static void verify_tells_each_calls_accuracy_in_strips(void **state) {
+    static const char *const models[] = {"narrow", "in_place/in_turns"};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(models) * COUNT_OF(cpus); i++) {
+        const char *name = models[i % COUNT_OF(models)], *cpu = cpus[i / COUNT_OF(models)];
+        const char *data = flow_text("flow/%s.npz", name);
+        json_t *whole = calls_verified(compiled(name, cpu, MUCH), data);
+        json_t *rows = calls_verified(compiled(name, cpu, least_of(name, cpu)), data);
+        assert_true(json_array_size(whole) > 1);
+        if (!json_equal(whole, rows))
+            fail_msg("%s on %s: whole\n%s\nin strips\n%s", name, cpu,
+                     json_dumps(whole, JSON_INDENT(1)), json_dumps(rows, JSON_INDENT(1)));
+        json_decref(whole);
+        json_decref(rows);
+    }
+}
+
 static int64_t scratch_of(const char *out, const char *name) {
     size_t i;
     json_t *call;
@@ -300,6 +323,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strips_give_the_bytes_of_whole_images),
         cmocka_unit_test(products_of_rows_run_in_strips),
+        cmocka_unit_test(verify_tells_each_calls_accuracy_in_strips),
         cmocka_unit_test(a_call_alone_writes_over_its_input),
         cmocka_unit_test(every_second_strip_in_one_memory_goes_upward),
         cmocka_unit_test(a_residual_add_writes_over_an_operand),
