@@ -212,6 +212,49 @@ def hard():
     ), windows
 
 
+class Boxes(nn.Module):
+    """Those of a detector, decoded in place."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Conv2d(8, 21, 1)
+        grid = torch.meshgrid(torch.arange(5.0), torch.arange(5.0), indexing="xy")
+        self.register_buffer("grid", torch.stack(grid, -1).view(1, 1, 5, 5, 2) - 0.5)
+        self.register_buffer("anchor", 100 * torch.rand(1, 3, 1, 1, 2))
+
+    def forward(self, x):
+        y = self.head(x).view(1, 3, 7, 5, 5).permute(0, 1, 3, 4, 2).contiguous().sigmoid()
+        y[..., 0:2] = (y[..., 0:2] * 2 + self.grid) * 8
+        y[..., 2:4] = (y[..., 2:4] * 2) ** 2 * self.anchor
+        return y.view(1, -1, 7)
+
+
+def lanes():
+    """Channels of unlike ranges: sensors of one input, and what layers make for several readers."""
+    size = torch.tensor([100.0, 1.0, 0.1, 10.0])
+    wave = lambda: torch.randn(1, 4, 16) * size.view(1, 4, 1)  # noqa: E731
+    rows = lambda: torch.randn(1, 4) * size + size / 2  # noqa: E731
+    far = lambda: 300 + torch.randn(1, 1, 16)  # noqa: E731
+    normal = lambda: torch.randn(1, 4, 5, 5)  # noqa: E731
+    halves = lambda s, x: [f(v) for f, v in zip((torch.relu, torch.tanh), s.a(x).chunk(2, 1))]  # noqa: E731
+    norm = nn.BatchNorm1d(4)
+    norm.running_mean.copy_(size / 2)
+    norm.running_var.copy_(size**2)
+    turned, grouped = nn.ConvTranspose2d(4, 8, 2, 2), nn.Sequential(nn.Conv2d(4, 8, 1), nn.GroupNorm(4, 8))
+    turned.weight.data[:, :4] *= 30
+    grouped[1].weight.data[:4] *= 100
+    many = lambda make: [(make(),) for _ in range(32)]  # noqa: E731
+    yield "gates", pains.Fn(lambda s, x: [f(v) for f, v in zip((torch.sin, torch.tanh), x[:, 1::2].unbind(1))]), many(wave)
+    yield "normalized_input", nn.Sequential(norm, nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 8)), many(rows)
+    yield "normalized_by_hand", pains.Fn(lambda s, x: s.a((x - size / 2) / size), a=nn.Linear(4, 16)), many(rows)
+    yield "normalized_last", pains.Fn(lambda s, x: s.a(x.mT / size), a=nn.Linear(4, 16)), many(wave)
+    yield "far_from_zero", pains.Fn(lambda s, x: s.a(x - 300), a=nn.Conv1d(1, 4, 3)), many(far)
+    yield "branches", pains.Fn(lambda s, x: [s.a(x[:, :1] / 100), s.b(x[:, 1:3])], a=nn.Conv1d(1, 4, 3), b=nn.Conv1d(2, 4, 3)), many(wave)
+    yield "boxes_in_place", Boxes(), [(torch.randn(1, 8, 5, 5),) for _ in range(32)]
+    yield "transposed_apart", pains.Fn(halves, a=turned), many(normal)
+    yield "group_norm_apart", pains.Fn(halves, a=grouped), many(normal)
+
+
 class Skip(nn.Module):
     def __init__(self):
         super().__init__()
@@ -401,6 +444,9 @@ def main():
             base.write_if_changed(FOLDER / "findings" / f"{name}.npz", base.arrays_bytes(arrays))
     for name, module, samples in hard():
         write(f"hard/{name}", module, samples, False)
+    torch.manual_seed(0)
+    for name, module, samples in lanes():
+        write(f"lanes/{name}", module, samples, False)
     torch.manual_seed(0)
     for name, module, samples in pictures():
         write(name, module, samples, False)

@@ -1,6 +1,7 @@
 /* Affine maps by constants, with a factor and a term for each channel: the normalization of an
  * input above all. One in front of weights goes into them, where it costs nothing and rounds
  * nothing; one per channel that cannot is a depthwise convolution of size one. */
+#include "ops/ops.h"
 #include "passes/passes.h"
 
 #include <math.h>
@@ -137,22 +138,83 @@ bool fold_map_ahead(C *c, Graph *g, Node *n) {
 
 /* ---- a convolution of its own -------------------------------------------------------------- */
 
+/* m, as n makes it of its operand, behind the maps before that, each read by the next alone. */
+static void compose_before(C *c, const Graph *g, int axis, ChannelMap *m, Node **first) {
+    ChannelMap before;
+    const Value *y = m->x;
+    while (y->def && y->user_count == 1 && y->output_count == 0 && !y->grid &&
+           channel_map_of(c, g, y->def, axis, &before)) {
+        for (int64_t k = 0; k < m->channels; k++) {
+            m->shift[k] += m->scale[k] * before.shift[k];
+            m->scale[k] *= before.scale[k];
+        }
+        m->varies |= before.varies;
+        *first = y->def;
+        y = m->x = before.x;
+    }
+}
+
+static bool comes_from_outside(const Value *v) {
+    while (v->def && (v->def->op->traits & OP_MOVES_DATA) && node_operand_count(v->def) == 1)
+        v = node_operand(v->def, 0);
+    return v->role == ROLE_INPUT;
+}
+
+/* Does the next map take it along? */
+static bool leads_to_map(C *c, const Graph *g, const Value *y, int axis) {
+    ChannelMap next;
+    return y->user_count == 1 && y->output_count == 0 && !y->grid &&
+           channel_map_of(c, g, y->user[0], axis, &next);
+}
+
+/* The normalization of an input with its channels elsewhere than dim 1 of 3 or 4: from there and
+ * back, which moves nothing where they are last. */
+static bool input_map_of(C *c, const Graph *g, Node *n, int axis, ChannelMap *m, Node **first) {
+    Value *y = n->out[0];
+    if (!channel_map_of(c, g, n, axis, m) || leads_to_map(c, g, y, axis))
+        return false;
+    compose_before(c, g, axis, m, first);
+    return m->varies && comes_from_outside(m->x);
+}
+
+/* x with its channels, along `axis`, as dim 1 of at least 3; or such an x as it was. */
+static Value *channels_moved(C *c, Graph *g, Node *n, Value *x, int rank, bool back) {
+    int64_t dims[4] = {x->type.dim[0], x->type.dim[1], 1, 1};
+    if (rank == 2)
+        return MAKE("aten::view", arg_value(x), arg_ints(c, back ? 2 : 3, dims));
+    for (int d = 0; d < rank; d++)
+        dims[d] = d == 0 ? 0 : back ? d + 1 : d - 1;
+    dims[back ? rank - 1 : 1] = back ? 1 : rank - 1;
+    return MAKE("aten::permute", arg_value(x), arg_ints(c, rank, dims));
+}
+
 bool map_to_convolution(C *c, Graph *g, Node *n) {
     ChannelMap m;
+    Node *first = n;
     Value *y = n->out_count == 1 ? n->out[0] : NULL;
-    if (!y || y->type.rank < 3 || y->type.rank > 4 || !channel_map_of(c, g, n, 1, &m) || !m.varies)
+    int rank = y ? y->type.rank : 0;
+    bool ahead = rank >= 3 && rank <= 4 && channel_map_of(c, g, n, 1, &m) && m.varies;
+    if (!ahead && (rank < 2 || rank > 4 || !input_map_of(c, g, n, rank - 1, &m, &first)))
         return false;
     int64_t dim[4] = {m.channels, 1, 1, 1};
-    Array *scale = array_new(c, DT_F32, y->type.rank, dim), *shift = array_new(c, DT_F32, 1, dim);
+    Array *scale = array_new(c, DT_F32, rank > 3 ? 4 : 3, dim);
+    Array *shift = array_new(c, DT_F32, 1, dim);
     for (int64_t k = 0; k < m.channels; k++) {
         array_set(scale, k, m.scale[k]);
         array_set(shift, k, m.shift[k]);
     }
     rewrite_begin(c, n);
-    Value *scaled = channels_scaled(g, n, m.x, scale, shift);
+    Value *x = ahead ? m.x : channels_moved(c, g, n, m.x, rank, false);
+    Value *scaled = channels_scaled(g, n, x, scale, shift);
+    Node *kernel = scaled->def;
+    scaled = ahead ? scaled : channels_moved(c, g, n, scaled, rank, true);
     rewrite_end(c);
     scaled->grid = y->grid;
     value_replace(g, y, scaled);
-    node_remove(g, n, FATE_KERNEL, NULL, scaled->def);
+    for (Node *gone = n, *before; gone; gone = before) {
+        before = gone == first ? NULL : map_operand(g, gone)->def;
+        origins_merge(g, kernel, gone, FATE_KERNEL);
+        node_remove(g, gone, FATE_KERNEL, NULL, kernel);
+    }
     return true;
 }

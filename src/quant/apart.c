@@ -48,16 +48,29 @@ static bool is_own_constant(const Graph *g, const Value *v) {
     return value_is_fixed(g, v) && !v->grid && v->user_count == 1 && v->output_count == 0;
 }
 
-/* A node whose weights are [channels][...]. */
+/* Rows whose weights are [channels][...]. */
+static const struct {
+    const char *row;
+    bool last; /* channels are the last dim of what it makes; else dim 1 */
+    bool norm; /* weights and bias are vectors, or none */
+} layers[] = {
+    {"corten::conv2d", false, false}, {"corten::conv_transpose2d", false, false},
+    {"corten::conv3d", false, false}, {"corten::group_norm", false, true},
+    {"corten::linear", true, false},  {"corten::layer_norm", true, true},
+};
+
 static bool layer_read(const Graph *g, Node *n, Layer *l) {
-    bool norm = node_is(n, "corten::layer_norm"), last = norm || node_is(n, "corten::linear");
-    if (!last && !node_is(n, "corten::conv2d") && !node_is(n, "corten::conv3d"))
+    int k = 0;
+    while (k < (int)COUNT_OF(layers) && !node_is(n, layers[k].row))
+        k++;
+    if (k == (int)COUNT_OF(layers))
         return false;
     const Value *out = n->out[0], *w = node_in(n, "weight"), *b = node_in(n, "bias");
     if (!w || !is_own_constant(g, w) || (b && !is_own_constant(g, b)) || out->grid ||
-        out->output_count > 0 || (norm && w->type.rank != 1))
+        out->output_count > 0 || (layers[k].norm && w->type.rank != 1))
         return false;
-    *l = (Layer){.maker = n, .weight = w, .bias = b, .axis = last ? out->type.rank - 1 : 1};
+    *l = (Layer){
+        .maker = n, .weight = w, .bias = b, .axis = layers[k].last ? out->type.rank - 1 : 1};
     l->channels = w->type.dim[0];
     return out->type.dim[l->axis] == l->channels && type_count(&out->type) < 1 << 24;
 }

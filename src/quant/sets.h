@@ -56,6 +56,8 @@ void widths_match(Sets *s);
 
 /* Is what n joins a state whose parts have unlike ranges? They keep grids of their own then. */
 bool state_joined(Sets *s, const Node *n);
+/* ... and for lanes of unlike ranges, of which 8 would leave some too little (lanes.c). */
+void lanes_demand(Sets *s);
 /* Demands 16 bits for the states of the model that need them. */
 void states_demand(Sets *s);
 /* The recurrent layer whose state (Q_STATE) is in the set; NULL: none. */

@@ -214,10 +214,21 @@ static void part_wide_tables(Sets *s) {
     }
 }
 
+/* Is the set a piece of an output that keeps its pieces' grids? They all have as many bits. */
+static bool is_piece(Sets *s, int root) {
+    for (int id = 0; id < s->count; id++) {
+        const Value *v = s->g->value[id];
+        for (int u = 0; set_root(s, id) == root && u < v->user_count; u++)
+            if (v->user[u]->out_count == 1 && s->parted[v->user[u]->out[0]->id])
+                return true;
+    }
+    return false;
+}
+
 void width_demand(Sets *s, const Value *v, const char *reason) {
     int root = set_root(s, v->id);
     if (!set_varies(s, v) || s->demand[root] || !profile_of(s->o)->small_wide ||
-        set_asked_bits(s, root) != 0 || !set_is_widenable(s, root))
+        set_asked_bits(s, root) != 0 || !set_is_widenable(s, root) || is_piece(s, root))
         return;
     s->demand[root] = reason;
 }
@@ -370,27 +381,17 @@ static bool is_step_of_layer(const Node *n) {
     return false;
 }
 
-/* Does the set hold an output, or a piece of one, whose pieces all have as many bits? */
-static bool holds_piece(Sets *s, int root) {
-    for (int id = 0; id < s->count; id++) {
-        const Value *v = s->g->value[id];
-        for (int u = 0; set_root(s, id) == root && u < v->user_count; u++)
-            if (v->user[u]->out_count == 1 && s->parted[v->user[u]->out[0]->id])
-                return true;
-    }
-    return is_output(s, root);
-}
-
 static void demand_of_step(Sets *s, const Node *n) {
     bool computes = !(n->op->traits & OP_MOVES_DATA) && !n->fused && is_step_of_layer(n);
     for (int k = 0; k < n->out_count && computes; k++)
-        if (!holds_piece(s, set_root(s, n->out[k]->id)))
+        if (!is_output(s, set_root(s, n->out[k]->id)))
             width_demand(s, n->out[k], "added to from step to step");
 }
 
 /* The sets to which the model gives 16 bits unasked, whatever they cost. */
 static void find_demands(Sets *s) {
     states_demand(s);
+    lanes_demand(s);
     for (const Node *n = s->g->first; n; n = n->next)
         if (node_is(n, "corten::table") && !n->float_kept)
             demand_of_table(s, n, false);

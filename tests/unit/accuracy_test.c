@@ -362,6 +362,46 @@ static void small_powers_in_means_are_not_rounded_away(void **state) {
     keep_to_torch(name, (int)COUNT_OF(name), "cortex-m4", 26); /* their input has 8 bits */
 }
 
+/* Beside lanes of a hundred times their range 8 bits would leave small ones 2 to 12 dB. */
+static void lanes_of_unlike_ranges_keep_to_torch(void **state) {
+    (void)state;
+    static const char *const name[] = {"gates",           "normalized_input", "normalized_by_hand",
+                                       "normalized_last", "far_from_zero",    "branches",
+                                       "boxes_in_place",  "transposed_apart", "group_norm_apart"};
+    for (int i = 0; i < (int)COUNT_OF(name); i++) {
+        const char *data = flow_text("flow/lanes/%s.npz", name[i]), *out = flow_path("lanes");
+        flow_compiled(flow_text("flow/lanes/%s.pt2", name[i]), data, "cortex-m4", out);
+        ArrayList torch = flow_arrays(data), got = flow_outputs(out, data, NULL);
+        for (int k = 0; k < got.count; k++) {
+            double db = flow_sqnr(flow_array(&torch, flow_text("out%d", k)), got.item[k].array);
+            if (!(db > 32))
+                fail_msg("%s: output %d: %.1f dB", name[i], k, db);
+        }
+    }
+}
+
+static void an_int8_input_of_unlike_lanes_is_named(void **state) {
+    (void)state;
+    static const char *const data[] = {"flow/lanes/gates.npz"}, *const fixed[] = {"inputs_0=2.3,0"};
+    CortenOptions o = {.model = "flow/lanes/gates.pt2",
+                       .calibrate = data,
+                       .calibrate_count = 1,
+                       .target = "cortex-m4",
+                       .io = "int8",
+                       .out = flow_path("unlike")};
+    Said said = flow_run(corten_compile, o);
+    assert_code(said, 0);
+    assert_says(said.messages,
+                "warning: input inputs_0 has lanes of unlike ranges, of which int8 leaves");
+    assert_says(said.messages, "take --io int16 or float, or give it as several inputs");
+    o.io = NULL;
+    o.input_scale = fixed;
+    o.input_scale_count = 1;
+    said = flow_run(corten_compile, o);
+    assert_code(said, 0);
+    assert_says(said.messages, "of which its int8 grid leaves the smallest too few steps: give it");
+}
+
 static void numbers_without_end_are_refused_by_their_node(void **state) {
     (void)state;
     static const char *const name[] = {"infinite_weight", "zero_variance"};
@@ -474,6 +514,8 @@ int main(void) {
         cmocka_unit_test(constant_values_and_vanishing_weights_keep_to_torch),
         cmocka_unit_test(what_is_clamped_later_is_kept_for_its_other_readers),
         cmocka_unit_test(small_powers_in_means_are_not_rounded_away),
+        cmocka_unit_test(lanes_of_unlike_ranges_keep_to_torch),
+        cmocka_unit_test(an_int8_input_of_unlike_lanes_is_named),
         cmocka_unit_test(numbers_without_end_are_refused_by_their_node),
         cmocka_unit_test(an_output_too_fine_for_its_sums_gets_a_coarser_grid),
         cmocka_unit_test(calibration_data_of_zeros_is_told),

@@ -1,0 +1,195 @@
+/* Lanes of unlike ranges: what readers take apart (gates, sensors that are channels of one input)
+ * or what weights make alike lies on one grid, of which the lanes with small numbers get few steps,
+ * and so do those far from zero that vary little. Where a layer's weights make the value, pass
+ * apart has helped; all others get 16 bits, if 8 would leave a lane too little. */
+#include "quant/sets.h"
+
+#include <math.h>
+
+/* So many decibels must be left of a lane, or of what weights make of all of them ... */
+#define LANE_DB 25
+/* ... unless steps of its own would be no finer than this part of the common ones: then it is not
+ * the others that cost it. */
+#define OWN_STEP 0.5
+
+/* ... and 16 bits have to keep a tenth of it. */
+#define WIDE_LOSS 0.1
+#define LANES "lanes of unlike ranges share its steps"
+
+typedef struct {
+    double common, wide; /* the steps of the value's grid with 8 bits and with 16 */
+} Steps;
+
+typedef struct { /* squares: lost by the common steps, by steps of its own, by 16 bits; what varies
+                  */
+    double common, own, wide, signal;
+} Loss;
+
+static bool is_starved(const Loss *l) {
+    return l->signal > 0 && l->common > pow(10, -LANE_DB / 10.0) * l->signal &&
+           l->own < OWN_STEP * OWN_STEP * l->common && l->wide < WIDE_LOSS * l->signal;
+}
+
+static double variance_of_step(double step) {
+    return step * step / 12;
+}
+
+/* ---- a value that is read as a whole ------------------------------------------------------- */
+
+static Loss loss_of_seen(const Observed *o, const Steps *step) {
+    double n = 0, sum = 0, squares = 0, low = HUGE_VAL, high = -HUGE_VAL;
+    for (int i = 0; i < o->bin_count; i++) {
+        double x = o->bin_low + (i + 0.5) * o->bin_width, count = (double)o->bin[i];
+        if (o->bin[i] == 0)
+            continue;
+        n += count;
+        sum += count * x;
+        squares += count * x * x;
+        low = fmin(low, x);
+        high = fmax(high, x);
+    }
+    if (n == 0)
+        return (Loss){0};
+    return (Loss){variance_of_step(step->common), variance_of_step((high - low) / 255),
+                  variance_of_step(step->wide), fmax(squares / n - sum / n * (sum / n), 0)};
+}
+
+/* ---- a value whose lanes are weighed ------------------------------------------------------- */
+
+static double squared_error(double x, double step) {
+    double error = x - step * rint(x / step);
+    return error * error;
+}
+
+/* Of what weights multiply in places that are one channel's: columns of the patches, times the
+ * weights' squares. */
+static void add_channel(Loss *l, const Node *n, int64_t first, int64_t taps, const Steps *step) {
+    const Patches *p = n->patches;
+    const Array *w = node_in(n, "weight")->constant;
+    int64_t depth = patches_depth(p), groups = patches_groups(p), out = w->dim[0] / groups;
+    int64_t group = first / depth, rows = patches_rows(p);
+    double low = HUGE_VAL, high = -HUGE_VAL, weights = 0, rounded = 0;
+    for (int64_t at = first; at < first + taps; at++) {
+        double weight = 0, sum = 0, squares = 0, common = 0, wide = 0;
+        for (int64_t o = group * out; o < (group + 1) * out; o++)
+            weight += pow(array_get(w, o * depth + at % depth), 2) / (double)rows;
+        for (int64_t r = 0; r < rows; r++) {
+            double v = (double)patches_data(p)[r * depth * groups + at];
+            sum += v;
+            squares += v * v;
+            common += squared_error(v, step->common);
+            wide += squared_error(v, step->wide);
+            low = fmin(low, v);
+            high = fmax(high, v);
+        }
+        weights += weight * (double)rows;
+        rounded += weight * common;
+        l->wide += weight * wide;
+        l->signal += weight * fmax(squares - sum / (double)rows * sum, 0);
+    }
+    l->common += rounded;
+    l->own += fmin(weights * variance_of_step((high - low) / 255), rounded);
+}
+
+static Loss loss_in_weights(const Node *n, const Steps *step) {
+    Loss l = {0};
+    const Type *w = &node_in(n, "weight")->type;
+    int64_t depth = patches_depth(n->patches), taps = w->dim[1] > 0 ? depth / w->dim[1] : depth;
+    for (int64_t at = 0; at < patches_groups(n->patches) * depth; at += taps)
+        add_channel(&l, n, at, taps, step);
+    return l;
+}
+
+static bool weighs(const Node *n, const Value *v) {
+    const Value *w = n->patches && node_takes(n, "weight") ? node_in(n, "weight") : NULL;
+    return w && w->constant && node_operand(n, 0) == v && patches_rows(n->patches) > 0;
+}
+
+/* ---- sets ---------------------------------------------------------------------------------- */
+
+/* Does n starve for what it reads of v, on a grid of such steps? */
+static bool reader_starves(const Node *n, const Value *v, const Steps *step) {
+    Loss l = {0};
+    if (weighs(n, v))
+        l = loss_in_weights(n, step);
+    else if (v->observed && v->observed->bin_count > 0)
+        l = loss_of_seen(v->observed, step);
+    return is_starved(&l);
+}
+
+static bool comes_from_outside(Sets *s, int root) {
+    for (int id = 0; id < s->count; id++)
+        if (set_root(s, id) == root && s->g->value[id]->role == ROLE_INPUT)
+            return true;
+    return false;
+}
+
+/* Of what the model computes only parts that are taken out of it by moving count: pass equalize
+ * looks after what is read by weights. */
+static bool counts(const Node *reader, const Value *v, bool outside) {
+    bool moved = v->def && (v->def->op->traits & OP_MOVES_DATA);
+    return outside || (moved && !weighs(reader, v));
+}
+
+/* A value of the set of which too little would be left for a reader; NULL: none. */
+static const Value *starved_value(Sets *s, int root, const Steps *step) {
+    bool outside = comes_from_outside(s, root);
+    for (int id = 0; id < s->count; id++) {
+        const Value *v = s->g->value[id];
+        for (int u = 0; set_root(s, id) == root && u < v->user_count; u++) {
+            const Node *n = v->user[u];
+            bool within = n->out_count > 0 && set_root(s, n->out[0]->id) == root;
+            if (!within && !n->float_kept && counts(n, v, outside) && reader_starves(n, v, step))
+                return v;
+        }
+    }
+    return NULL;
+}
+
+static const Value *input_of(Sets *s, int root) {
+    for (int id = 0; id < s->count; id++)
+        if (set_root(s, id) == root && s->g->value[id]->role == ROLE_INPUT)
+            return s->g->value[id];
+    return NULL;
+}
+
+/* What is rounded to 8 bits before the model gets it. */
+static void warn_of_input(Sets *s, const Value *input, const Value *lane) {
+    bool fixed = input->grid != NULL;
+    diag_warning(s->c, lane->def ? &lane->def->loc : NULL,
+                 "input %s has lanes of unlike ranges, of which %s leaves the smallest too few "
+                 "steps: %sgive it as several inputs",
+                 input->name, fixed ? "its int8 grid" : "int8",
+                 fixed ? "" : "take --io int16 or float, or ");
+}
+
+static bool gives_bytes(const Options *o) {
+    return o->io == IO_INT8 || o->io == IO_UINT8;
+}
+
+/* The steps that the set gets, or would get with 16 bits. */
+static Steps steps_of(Sets *s, int root) {
+    const Observed *seen = s->seen[root];
+    const Grid *grid = s->grid[root];
+    double low, high;
+    observed_range(s->c, seen, s->o->observer, 8, &low, &high);
+    return (Steps){grid ? grid->part[0].scale : (high - low) / 255,
+                   WIDE_ROOM * fmax(-seen->min, seen->max) / 32767};
+}
+
+void lanes_demand(Sets *s) {
+    for (int root = 0; root < s->count; root++) {
+        const Observed *seen = set_root(s, root) == root ? s->seen[root] : NULL;
+        const Grid *grid = s->grid[root];
+        if (!seen || seen->bin_count == 0 || !set_varies(s, s->g->value[root]) ||
+            (grid && grid->dtype != DT_I8))
+            continue;
+        Steps step = steps_of(s, root);
+        const Value *lane = starved_value(s, root, &step);
+        const Value *input = lane ? input_of(s, root) : NULL;
+        if (input && (gives_bytes(s->o) || input->grid))
+            warn_of_input(s, input, lane);
+        else if (lane)
+            width_demand(s, lane, LANES);
+    }
+}
