@@ -205,7 +205,8 @@ const Option option_table[] = {
      NULL},
     HEAD("Output", ALL),
     {"json", 0, ALL & ~SHELL_ONLY, FLAG, AT(json), NULL, "print JSON", NULL, NULL},
-    {"quiet", 'q', ALL & ~SHELL_ONLY, FLAG, AT(quiet), NULL, "errors only", NULL, NULL},
+    {"quiet", 'q', ALL & ~SHELL_ONLY, FLAG, AT(quiet), NULL,
+     "errors only; the report keeps compile's warnings", NULL, NULL},
     {"verbose", 'v', ALL & ~SHELL_ONLY, FLAG, AT(verbose), NULL, "say more", NULL, NULL},
 };
 const int option_count = COUNT_OF(option_table);

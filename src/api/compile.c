@@ -415,7 +415,7 @@ static void compile_body(C *c, Session *s) {
     else if (o->json)
         fprintf(s->results, "{\"stopped_after\": \"%s\"}\n", control.stop_after);
     else if (report && !o->quiet)
-        report_text(c, report, s->results);
+        report_text(c, report, false, s->results);
 }
 
 int corten_compile(const CortenOptions *o) {

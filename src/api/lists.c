@@ -137,7 +137,7 @@ static void report_body(C *c, Session *s) {
     if (s->o->json)
         fprintf(s->results, "%s\n", text);
     else
-        report_text(c, text, s->results);
+        report_text(c, text, true, s->results);
 }
 
 int corten_report(const CortenOptions *o) {

@@ -64,21 +64,9 @@ static void tell_diagnostics(const C *c, const Session *s) {
     }
 }
 
-static json_t *diagnostic_json(const Diag *d) {
-    const Loc *at = &d->loc;
-    return json_pack("{s:s?, s:s?, s:s?, s:i, s:s?, s:s?, s:s?, s:s?, s:s?, s:I}", "message",
-                     d->message, "detail", d->detail, "file", at->file, "line", at->line, "source",
-                     at->source_text, "node", at->node, "module", at->module, "output", at->output,
-                     "member", at->member, "byte", (json_int_t)at->byte);
-}
-
 /* --json of a command that found nothing: why, for scripts that read standard output. */
 static void print_errors(const C *c, const Session *s, int code) {
-    json_t *errors = json_array();
-    for (const Diag *d = c->first_diag; d; d = d->next)
-        if (!d->warning && !diag_is_repeated(c, d))
-            json_array_append_new(errors, diagnostic_json(d));
-    json_t *root = json_pack("{s:i, s:o}", "exit_code", code, "errors", errors);
+    json_t *root = json_pack("{s:i, s:o}", "exit_code", code, "errors", diag_json(c, false));
     json_dumpf(root, s->results, JSON_INDENT(1));
     fputc('\n', s->results);
     json_decref(root);

@@ -93,6 +93,8 @@ _Noreturn void fatal(C *c, DiagKind kind, const Loc *loc, const char *format, ..
 /* Unwinds if any error is recorded: called where going on would only produce followers. */
 void diag_stop_if_errors(C *c);
 int diag_error_count(const C *c);
+/* All that was recorded, what is repeated once: the warnings, or the errors. */
+struct json_t *diag_json(const C *c, bool warnings);
 /* Was the same said of the same place before? Many nodes may stand for one of the archive. */
 bool diag_is_repeated(const C *c, const Diag *d);
 /* For one who can do without what failed: takes back all that was recorded since `mark`, the last

@@ -299,6 +299,7 @@ const char *report_json(C *c, Graph *g, const Options *o, const double seconds[T
     json_object_set_new(root, "npu", report_npu(c, g, o));
     json_object_set_new(root, "accuracy_budget", budget_json(g, o));
     add_totals(c, root, g, o);
+    json_object_set_new(root, "warnings", diag_json(c, true));
     json_object_set_new(root, "seconds", seconds_json(seconds));
     for (int i = 0; i < out->count; i++)
         json_array_append_new(files, json_string(out->file[i].name));

@@ -25,7 +25,7 @@ void report_page(C *c, const Graph *g, const char *report, FileSet *out);
 /* The page with what a command found (its JSON): "verify" or "sensitivity"; NULL: this is no page
  * of report_page. */
 const char *report_page_with(C *c, const char *page, const char *part, const char *found);
-void report_text(C *c, const char *json, FILE *f);
+void report_text(C *c, const char *json, bool warnings, FILE *f);
 
 /* Parts of it (memory.c). */
 struct json_t;

@@ -1,5 +1,5 @@
 /* report.json as text for a terminal. It reads the file, so that `corten report DIR` and the end of
- * `corten compile` show the same. */
+ * `corten compile` show the same, but for warnings, which compile has said as messages. */
 #include "report/report.h"
 #include "run/run.h"
 
@@ -100,7 +100,17 @@ static void print_accuracy(C *c, const json_t *root, FILE *f) {
                 i + 1 == json_array_size(raised) ? "\n" : "");
 }
 
-void report_text(C *c, const char *json, FILE *f) {
+static void print_warnings(const json_t *warnings, FILE *f) {
+    size_t i;
+    json_t *o;
+    json_array_foreach(warnings, i, o) {
+        const char *node = json_string_value(json_object_get(o, "node"));
+        fprintf(f, "warning: %s%s%s\n", string(o, "message"), node ? ", node " : "",
+                node ? node : "");
+    }
+}
+
+void report_text(C *c, const char *json, bool warnings, FILE *f) {
     json_error_t error;
     json_t *root = json_loads(json, 0, &error);
     if (!root) {
@@ -125,6 +135,8 @@ void report_text(C *c, const char *json, FILE *f) {
     fprintf(f, "arena %lld bytes (lower bound %lld, peak at %s), state %lld, constants %lld\n",
             number(root, "arena_bytes"), number(root, "arena_lower_bound_bytes"),
             string(root, "peak_node"), number(root, "state_bytes"), number(root, "weights_bytes"));
+    if (warnings)
+        print_warnings(json_object_get(root, "warnings"), f);
     fprintf(f, "report.html beside it shows all of this, and the network, on one page\n");
     json_decref(root);
 }

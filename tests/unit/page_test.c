@@ -52,6 +52,33 @@ static void page_holds_the_report_itself(void **state) {
     json_decref(data);
 }
 
+/* -q is for the terminal: what a model is warned of belongs to what is known of it. */
+static void warnings_that_quiet_hides_are_in_the_report(void **state) {
+    (void)state;
+    const char *out = flow_path("warned"), *zeros = flow_path("zeros.npz");
+    ArrayList list = flow_arrays(DATA);
+    Array *x = list.item[0].array;
+    memset(x->data, 0, (size_t)array_bytes(x));
+    npz_write(flow_c(), zeros, &(ArrayList){1, &(NamedArray){"in0", x}});
+    CortenOptions o = {.model = MODEL, .calibrate = &zeros, .calibrate_count = 1, .out = out};
+    o.target = "cortex-m4";
+    o.quiet = true;
+    Said said = flow_run(corten_compile, o);
+    assert_code(said, 0);
+    assert_string_equal(said.messages, "");
+    const json_t *warning = json_array_get(json_object_get(flow_report(out), "warnings"), 0);
+    const char *message = json_string_value(json_object_get(warning, "message"));
+    assert_says(message, "is zero in all calibration samples");
+    assert_says(page(out), message);
+    assert_says(flow_run(corten_report, (CortenOptions){.model = out}).results, message);
+    o.quiet = false;
+    said = flow_run(corten_compile, o);
+    assert_says(said.messages, message);
+    assert_silent_on(said.results, message);
+    assert_int_equal(json_array_size(json_object_get(flow_report(compiled("fine")), "warnings")),
+                     0);
+}
+
 /* One record per node of the archive; edges lead back; values have grids, and histograms that count
  * every number that calibration saw. */
 static void details_explain_the_nodes(void **state) {
@@ -152,6 +179,7 @@ static void verify_leaves_other_pages_alone(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(page_holds_the_report_itself),
+        cmocka_unit_test(warnings_that_quiet_hides_are_in_the_report),
         cmocka_unit_test(details_explain_the_nodes),
         cmocka_unit_test(tables_are_those_of_the_kernels),
         cmocka_unit_test(names_of_an_archive_are_no_markup),

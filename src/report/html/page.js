@@ -41,6 +41,17 @@ function flashTile() {
               image ? 'whole image ' + bytesText(image) : null);
 }
 
+/* What compile warned of, also where -q kept it from the terminal. */
+function warnings() {
+  const item = w => {
+    const node = nodes.find(n => n.name === w.node);
+    return el('li', null, w.message, node ? ', node ' : null, node ? nodeLink(node) : null,
+              w.detail ? el('small', null, w.detail) : null);
+  };
+  return report.warnings.length ? el('div', {class: 'card warnings'}, el('h3', null, 'Warnings'),
+                                     el('ul', null, ...report.warnings.map(item))) : null;
+}
+
 function glance() {
   const counts = fates.map(f => [f, nodes.filter(n => n.became === f).length]).filter(([, n]) => n);
   const floats = nodes.filter(n => n.became === 'float').length;
@@ -55,6 +66,7 @@ function glance() {
       flashTile(), workTile(), accuracyTile(),
       tile('Nodes', String(nodes.length), floats ? floats + ' stay in float' : 'all in integers',
            report.calls.length + ' kernel calls')),
+    warnings(),
     el('div', {class: 'fates', role: 'img', 'aria-label': 'what became of the nodes'},
       ...counts.map(([f, n]) => withTip(el('span', {style: 'flex: ' + n + '; background: var(--' + f + ')'}),
                                         n + ' ' + f + ': ' + fateMeaning[f]))),
