@@ -7,7 +7,8 @@ packages="cmake ninja-build gcc g++ pkg-config python3
  libcmocka-dev libmd-dev libstb-dev libpng-dev libjpeg-dev qemu-system-arm gcc-arm-none-eabi
  libnewlib-arm-none-eabi"
 [ "${1:-}" = tests ] &&
-    packages="$packages clang python3-dev python3-venv dpkg-dev file mkdocs doxygen"
+    packages="$packages clang python3-dev python3-venv dpkg-dev file mkdocs doxygen
+ libxml2-utils"
 missing=""
 for p in $packages; do
     dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing="$missing $p"

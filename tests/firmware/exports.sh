@@ -1,7 +1,8 @@
 #!/bin/sh
 # Every kind of --export, built by the tool that it is for: CMake and make as they are, Arduino and
-# Zephyr by the layout that they document and a stub of what they bring, the pack by its schema if
-# PACK_XSD names one and by what a pack must have in any case.
+# Zephyr by the layout that they document and a stub of what they bring, the pack by the schema of
+# packs (PACK.xsd 1.7.60 as Open-CMSIS-Pack publishes it, under the licence that it names) and by
+# what else a pack must have.
 # usage: exports.sh CORTEN SOURCE_FOLDER
 set -eu
 corten=$1
@@ -70,7 +71,7 @@ link b4/module/libdigits_silu.a zephyr/src zephyr/src/runtime
 cmake -S "$here/zephyr" -B b5 $generic -DMODULE="$work/zephyr" >/dev/null # switched off
 
 python3 "$here/check_pack.py" cmsis-pack
-if [ -n "${PACK_XSD:-}" ]; then xmllint --noout --schema "$PACK_XSD" cmsis-pack/*.pdsc; fi
+xmllint --nonet --noout --schema "$here/PACK.xsd" cmsis-pack/*.pdsc 2>schema.log || { cat schema.log; exit 1; }
 mkdir b6
 for c in cmsis-pack/model/*.c cmsis-pack/runtime/*.c; do
     arm-none-eabi-gcc $cpu -std=c11 -O2 $strict -Icmsis-pack/model -Icmsis-pack/runtime -c "$c" \
