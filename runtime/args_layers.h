@@ -8,7 +8,10 @@
  * out = clamp(requantize(bias + sum((q - input_zero_point) * w)) + output_zero_point); taps in the
  * padding count as zero. If table (int8 [clamp_max - clamp_min + 1]: 256, or 1024 for clamps of
  * -512..511) is present, out = table[out - clamp_min]. So with every kernel that has a clamp.
- * `gathered` is for variants: set when the host found that windows are better copied together. */
+ * `gathered` is for variants, bits: CTN_GATHERED when the host found that windows are better copied
+ * together, CTN_UNFOLDED when the channels beyond whole groups are stored without padding. */
+enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
+
 #define CTN_CONV2D_S8_FIELDS(REF, INT, INTS)                                                       \
     REF(input)                                                                                     \
     REF(output)                                                                                    \

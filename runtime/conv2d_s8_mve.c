@@ -4,7 +4,9 @@
  * each window is instead copied together on its own: then few bytes a row cost no padding. So are
  * those of several groups, each group's channels by themselves.
  *
- * Scratch holds a strip, or two windows. */
+ * Channels beyond fours may be stored without a group's padding: they are unfolded first.
+ *
+ * Scratch holds an unfolded group, then a strip, or two windows. */
 #if defined(__ARM_FEATURE_MVE) || defined(CTN_EMULATE)
 #include "conv2d_s8_mve.h"
 #include "loop.h"
@@ -20,12 +22,38 @@ typedef struct {
     int32_t run_bytes; /* of a run with its padding */
 } Layer;
 
+/* Brings the channels beyond fours into a group, padding as zeros; channels that are missing have
+ * any weights, for what they give is dropped. */
+__attribute__((noinline)) static void unfold(CtnPairLayer *p, int8_t *to, int32_t bytes) {
+    const int32_t count = p->channels & 3;
+    const mve_pred16_t live = vctp32q((uint32_t)count);
+    const int32_t *words = (const int32_t *)(const void *)p->rest;
+    const int8_t *from = (const int8_t *)(words + 2 * count);
+    int8_t *end = to + p->window * 4;
+    vstrwq_s32((int32_t *)(void *)end, vldrwq_z_s32(words, live));
+    vstrwq_s32((int32_t *)(void *)(end + 16), vldrwq_z_s32(words + count, live));
+    vstrbq_s32(end + 32, vldrbq_z_s32(from, live));
+    from += count;
+    p->rest = to;
+    for (int32_t c = count; c > 0; c--, to += 16, end += 16)
+        for (int8_t *run = to; run < end;) {
+            int32_t left = bytes;
+            do {
+                vstrbq_s8(run, vldrbq_z_s8(from, vctp8q((uint32_t)left)));
+                from += left < 16 ? left : 16;
+                run += 64;
+                left -= 16;
+            } while (left > 0);
+        }
+}
+
 /* Field by field: a strip of few rows makes a layer for each of its steps, so that clearing it or
  * handing it over as a whole would show. */
 static void layer_begin(Layer *l, const CtnConv2dS8Args *a, const CtnFrame *frame,
                         const CtnPairKind *kind) {
-    int32_t runs = a->gathered ? 1 : a->kernel_h;
-    int32_t taps = a->gathered ? a->kernel_h * a->kernel_w : a->kernel_w;
+    int32_t gathered = a->gathered & CTN_GATHERED;
+    int32_t runs = gathered ? 1 : a->kernel_h;
+    int32_t taps = gathered ? a->kernel_h * a->kernel_w : a->kernel_w;
     int32_t depth = a->groups == 1 ? a->in_c : a->in_c / a->groups;
     l->a = a;
     l->image = ctn_at(frame, a->input);
@@ -37,6 +65,10 @@ static void layer_begin(Layer *l, const CtnConv2dS8Args *a, const CtnFrame *fram
     ctn_pair_end(&l->pairs, a->output_zero_point, a->clamp_min, a->clamp_max,
                  ctn_at(frame, a->table), runs == 1);
     l->run_bytes = 16 * ctn_pair_chunk_count(&l->pairs.pair);
+    if (a->gathered & CTN_UNFOLDED) {
+        unfold(&l->pairs, l->scratch, taps * depth);
+        l->scratch += (l->pairs.group + 15) & ~15;
+    }
 }
 
 /* ctn_pair_row, as many pixels at a time as the block of a sum holds. */
@@ -228,7 +260,7 @@ void ctn_conv2d_pairs_mve(const CtnConv2dS8Args *a, const CtnFrame *frame, const
     for (int32_t b = 0; b < a->batches; b++) {
         if (a->groups > 1)
             run_groups(&l, ctn_at(frame, a->weights), output);
-        else if (a->gathered)
+        else if (a->gathered & CTN_GATHERED)
             run_gathered(&l, output);
         else if (is_matrix(&l))
             run_row(&l, l.image, 0, output, a->out_h * a->out_w);

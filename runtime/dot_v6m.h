@@ -20,10 +20,7 @@
 
 #include "store_v6m.h"
 
-enum {
-    CTN_DOT_ROWS = 2,
-    CTN_DOT_HEAD = 4
-};
+enum { CTN_DOT_ROWS = 2, CTN_DOT_HEAD = 4 };
 
 /* All words, in the order of the block's stack. */
 typedef struct {

@@ -9,6 +9,7 @@ typedef struct {
     const CtnPairKind *kind;
     CtnPair pair; /* as the whole groups need it */
     CtnPairBlock *run;
+    const int8_t *rest;      /* the group of the channels beyond whole ones */
     int32_t window, group;   /* bytes of a window with its padding; of a packed group */
     int32_t channels, pitch; /* of the output; from pixel to pixel */
 } CtnPairLayer;
@@ -30,7 +31,7 @@ static inline void ctn_pair_windows(CtnPairLayer *l, int32_t runs, int32_t bytes
 /* Weights of all channels; returns what follows them. */
 static inline const int8_t *ctn_pair_weights(CtnPairLayer *l, const int8_t *weights) {
     l->pair.weights = weights;
-    l->pair.weights_end = weights + l->channels / 4 * l->group;
+    l->pair.weights_end = l->rest = weights + l->channels / 4 * l->group;
     return weights + (l->channels + 3) / 4 * l->group;
 }
 
@@ -51,8 +52,8 @@ static inline void ctn_pair_end(CtnPairLayer *l, int32_t zero_point, int32_t min
 /* The channels beyond whole groups go through four bytes of their own. */
 static inline void ctn_pair_rest(const CtnPairLayer *l, CtnPair p, int8_t *out0, int8_t *out1) {
     int32_t whole = l->channels & ~3;
-    p.weights = p.weights_end;
-    p.weights_end += l->group;
+    p.weights = l->rest;
+    p.weights_end = l->rest + l->group;
     for (int32_t left = p.pairs; left > 0; left--) {
         int8_t four[2][4];
         p.pairs = 1;

@@ -31,6 +31,12 @@ typedef struct {
     int32_t reserved;
 } CtnPair;
 
+/* The channels beyond fours of a layer may be stored without the padding of a group: int32 bias of
+ * each, int32 multiplier, int8 shift, then each one's runs. Bytes of `channels` such channels. */
+static inline int32_t ctn_pair_folded(int32_t channels, int32_t window) {
+    return channels * (9 + window);
+}
+
 /* Sets the four fields that say how often the loop over chunks runs and where it is entered: the
  * first chunk of a group stands before the loop. */
 static inline void ctn_pair_chunks(CtnPair *p, int32_t chunks) {

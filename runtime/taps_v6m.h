@@ -6,9 +6,9 @@
  * negative weights is the second sum, and T less 2^16 times that the first.
  *
  * The stream: a word, 1 if all factors are narrow (store_v6m.h), else 0; for each channel int32
- * bias, the input's zero point and the 129 folded in; then the factors of each; then for each channel
- * a byte for each tap. Scratch holds the weights of a channel as words, for LDR takes an immediate
- * offset and LDRSB does not. */
+ * bias, the input's zero point and the 129 folded in; then the factors of each; then for each
+ * channel a byte for each tap. Scratch holds the weights of a channel as words, for LDR takes an
+ * immediate offset and LDRSB does not. */
 #ifndef CTN_TAPS_V6M_H
 #define CTN_TAPS_V6M_H
 

@@ -6,8 +6,8 @@
  *
  * The stream begins with a word: 1 if all factors are narrow (store_v6m.h), else 0. Columns follow
  * in eights, then four, then one by one. A group of g columns: int32 bias of each, the input's zero
- * point folded in; per step of depth g bytes; zeros up to a multiple of 4; factors of each; zeros up
- * to a multiple of 4. */
+ * point folded in; per step of depth g bytes; zeros up to a multiple of 4; factors of each; zeros
+ * up to a multiple of 4. */
 #ifndef CTN_VECTOR_V6M_H
 #define CTN_VECTOR_V6M_H
 

@@ -33,7 +33,8 @@ bool columns_fit(const Columns *k);
 bool store_fits(const Call *call, const uint32_t *table, int32_t zero_point, int32_t clamp_min,
                 int32_t clamp_max);
 
-/* ARMv6-M (runtime/store_v6m.h): may all factors be narrow; and the CTN_STORE_FACTORS bytes of one. */
+/* ARMv6-M (runtime/store_v6m.h): may all factors be narrow; and the CTN_STORE_FACTORS bytes of one.
+ */
 bool columns_are_narrow(const Columns *k);
 uint8_t *put_bytes(uint8_t *to, uint32_t value, int bytes);
 uint8_t *put_factor(const Factor *f, bool narrow, uint8_t *to);

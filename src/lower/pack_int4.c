@@ -134,7 +134,7 @@ bool conv2d_int4_pairs(const Call *call) {
 void pack_conv2d_int4_pairs(C *c, Graph *g, Call *call) {
     const CtnConv2dS8Args *a = call->args;
     Call *as8 = call_with_bytes(call);
-    pack_conv2d_pairs(c, g, as8);
+    pack_conv2d_whole_pairs(c, g, as8);
     pack_pairs(c, call, as8, (a->out_c + 3) / 4, CTN_PAIR_PARAMETERS);
 }
 

@@ -1,10 +1,12 @@
 /* Weights for the MVE kernels that compute pairs of pixels times groups of four channels: in the
  * order in which runtime/pair_s8_mve.c loads them, each run of the window padded to 16 bytes with
  * zeros, the input's zero point folded into the bias. */
+#include "lower/memory.h"
 #include "lower/packing.h"
 #include "pair_s8_mve.h"
 #include "reach.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { GROUP = 4, VECTOR = 16 };
@@ -54,7 +56,7 @@ static bool rows_lie_within(const CtnConv2dS8Args *a) {
 }
 
 static int64_t scratch_bytes(const CtnConv2dS8Args *a, int64_t window) {
-    if (a->gathered)
+    if (a->gathered & CTN_GATHERED)
         return 2 * (window + VECTOR);
     if (rows_lie_within(a))
         return 0;
@@ -116,6 +118,30 @@ static int8_t *pack_all(const Source *s, int runs, int run, int8_t *to) {
     return to;
 }
 
+/* The channels beyond whole groups as they are, the input's zero point folded into the bias. */
+static int8_t *pack_folded(const Source *s, int8_t *to) {
+    int count = s->channels % GROUP, first = s->channels - count;
+    for (int c = 0; c < count; c++) {
+        const int8_t *from = s->weights + (first + c) * s->filter;
+        int64_t sum = 0;
+        for (int64_t i = 0; i < s->filter; i++)
+            sum += from[i];
+        int32_t bias = (int32_t)((s->bias ? s->bias[first + c] : 0) - sum * s->input_zero_point);
+        memcpy(to + 4 * c, &bias, 4);
+        memcpy(to + 4 * (count + c), &s->multiplier[first + c], 4);
+        to[8 * count + c] = s->shift[first + c];
+    }
+    memcpy(to + 9 * count, s->weights + first * s->filter, (size_t)(count * s->filter));
+    return to + ctn_pair_folded(count, (int32_t)s->filter);
+}
+
+/* Unfolding takes about 60 instructions and 8 for each vector: at most a twentieth of what a row of
+ * outputs takes, since a strip's step may have no more than that. */
+static bool unfolding_is_cheap(const CtnConv2dS8Args *a, int vectors) {
+    int64_t pairs = (a->out_w + 1) / 2, groups = (a->out_c + GROUP - 1) / GROUP;
+    return 20 * (60 + 8LL * (a->out_c % GROUP) * vectors) <= pairs * groups * (25 + 7LL * vectors);
+}
+
 /* The channels behind those of the source. */
 static void source_skip(Source *s) {
     s->weights += s->channels * s->filter;
@@ -131,23 +157,63 @@ static void set_packed(Call *call, const int8_t *packed, int64_t bytes, int64_t 
         call_scratch(call, &a->scratch, scratch, 16);
 }
 
-void pack_conv2d_pairs(C *c, Graph *g, Call *call) {
+/* One group of the convolution; its constants are one stream. */
+static void pack_one_group(C *c, Call *call, bool folds) {
     CtnConv2dS8Args *a = call->args;
-    (void)g;
-    if (conv2d_is_matrix(a) && a->in_c / a->groups % VECTOR == 0)
-        conv2d_to_one_row(call, 2);
-    a->gathered = a->groups > 1 || gathering_pays(a);
     Source s = source_of(call);
-    s.channels = a->out_c / a->groups; /* of one group after the other */
-    int runs = a->gathered ? 1 : a->kernel_h;
-    int run = (int)s.filter / runs;
-    int64_t bytes = packed_bytes(&s, runs, run) * a->groups;
+    int runs = a->gathered ? 1 : a->kernel_h, run = (int)s.filter / runs;
+    int vectors = runs * chunks_of(run);
+    int64_t scratch = scratch_bytes(a, (int64_t)vectors * VECTOR);
+    int64_t bytes = packed_bytes(&s, runs, run);
+    if (folds && a->out_c % GROUP > 0 && unfolding_is_cheap(a, vectors)) {
+        int64_t group = (int64_t)vectors * VECTOR * GROUP + CTN_PAIR_PARAMETERS;
+        a->gathered |= CTN_UNFOLDED;
+        s.channels -= s.channels % GROUP;
+        bytes = s.channels / GROUP * group + ctn_pair_folded(a->out_c % GROUP, (int32_t)s.filter);
+        scratch += align_up(group, VECTOR);
+    }
+    int8_t *packed = c_calloc(c, (size_t)bytes, 1), *to = pack_all(&s, runs, run, packed);
+    s.channels = a->out_c;
+    if (a->gathered & CTN_UNFOLDED)
+        to = pack_folded(&s, to);
+    assert(to - packed == bytes);
+    set_packed(call, packed, bytes, scratch);
+}
+
+/* One group after the other. */
+static void pack_groups(C *c, Call *call) {
+    CtnConv2dS8Args *a = call->args;
+    Source s = source_of(call);
+    s.channels = a->out_c / a->groups;
+    int run = (int)s.filter;
+    int64_t bytes = packed_bytes(&s, 1, run) * a->groups;
     int8_t *packed = c_calloc(c, (size_t)bytes, 1), *to = packed;
     for (int g = 0; g < a->groups; g++) {
-        to = pack_all(&s, runs, run, to);
+        to = pack_all(&s, 1, run, to);
         source_skip(&s);
     }
-    set_packed(call, packed, bytes, scratch_bytes(a, (int64_t)runs * chunks_of(run) * VECTOR));
+    set_packed(call, packed, bytes, scratch_bytes(a, (int64_t)chunks_of(run) * VECTOR));
+}
+
+static void pack_pairs(C *c, Call *call, bool folds) {
+    CtnConv2dS8Args *a = call->args;
+    if (conv2d_is_matrix(a) && a->in_c / a->groups % VECTOR == 0)
+        conv2d_to_one_row(call, 2);
+    a->gathered = a->groups > 1 || gathering_pays(a) ? CTN_GATHERED : 0;
+    if (a->groups > 1)
+        pack_groups(c, call);
+    else
+        pack_one_group(c, call, folds);
+}
+
+void pack_conv2d_pairs(C *c, Graph *g, Call *call) {
+    (void)g;
+    pack_pairs(c, call, true);
+}
+
+void pack_conv2d_whole_pairs(C *c, Graph *g, Call *call) {
+    (void)g;
+    pack_pairs(c, call, false);
 }
 
 /* ---- transposed ---------------------------------------------------------------------------- */

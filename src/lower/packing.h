@@ -90,6 +90,8 @@ void pack_linear_dots(C *c, Graph *g, Call *call);
 /* MVE: pair_s8_mve.h says how weights lie. */
 bool conv2d_pairs(const Call *call);
 void pack_conv2d_pairs(C *c, Graph *g, Call *call);
+/* The same with all channels in groups. */
+void pack_conv2d_whole_pairs(C *c, Graph *g, Call *call);
 bool conv_transpose2d_pairs(const Call *call);
 void pack_conv_transpose2d_pairs(C *c, Graph *g, Call *call);
 

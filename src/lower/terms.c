@@ -127,7 +127,7 @@ static void scalar_terms(Terms *t, const Window *w, double groups, double channe
  * which are copied where they reach over the image, or with each window gathered first. */
 static void pair_terms(Terms *t, const Window *w, double groups, double channels, double depth) {
     const Call *c = t->call;
-    bool gathered = get(c, "gathered", 0) > 0 || groups > 1;
+    bool gathered = ((int)get(c, "gathered", 0) & CTN_GATHERED) || groups > 1;
     bool flat = w->taps == 1 && fmod(depth, 16) == 0 && get(c, "in_w", 1) == w->width;
     double run = w->kernel_w * depth, lines = gathered ? 1 : w->lines;
     double pairs = gathered || flat ? w->batches * groups * blocks(w->pixels / w->batches, 2)

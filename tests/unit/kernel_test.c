@@ -185,12 +185,39 @@ static void calls_that_a_variant_refuses_fall_back(void **state) {
         }
 }
 
+/* On M55 channels beyond fours need no more constants than they have: nine bytes each and their
+ * weights, where a row of outputs is long enough to pay for unfolding them. */
+static void channels_beyond_fours_are_stored_without_padding(void **state) {
+    (void)state;
+    int folded[2] = {0, 0};
+    for (int i = 0; i < case_count(CTN_KERNEL_conv2d_s8); i++) {
+        C *c = c_new();
+        const Call *call =
+            case_make(
+                c, variant_choose(case_make(c, plain_of(CTN_KERNEL_conv2d_s8), i)->call, "mve"), i)
+                ->call;
+        const CtnConv2dS8Args *a = call->args;
+        if (a->gathered & CTN_UNFOLDED) {
+            int32_t runs = a->gathered & CTN_GATHERED ? 1 : a->kernel_h,
+                    window = a->kernel_h * a->kernel_w * a->in_c;
+            int32_t group = 64 * runs * ((window / runs + 15) / 16) + 36;
+            assert_int_equal(call_ref_named(call, "weights")->buffer->bytes,
+                             a->out_c / 4 * group + a->out_c % 4 * (9 + window));
+            folded[a->gathered & CTN_GATHERED]++;
+        }
+        c_free(c);
+    }
+    if (folded[0] < 2 || folded[1] < 1)
+        fail_msg("%d cases with rows as they are, %d with gathered windows", folded[0], folded[1]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_c_equals_wide_arithmetic),
         cmocka_unit_test(variants_equal_plain_c),
         cmocka_unit_test(outputs_that_overwrite_an_operand_are_the_same),
         cmocka_unit_test(calls_that_a_variant_refuses_fall_back),
+        cmocka_unit_test(channels_beyond_fours_are_stored_without_padding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
