@@ -1,6 +1,7 @@
 /* Which operand a call's output may overwrite while the kernel still runs, and what of a call's
  * order of reading and writing that rests on. Its output then begins where the operand does, or
  * some rows below. */
+#include "dot_dsp.h"
 #include "lower/memory.h"
 #include "taps.h"
 
@@ -104,6 +105,24 @@ static int64_t two_rows(const Call *call) {
     return rows_apart(call, 2);
 }
 
+/* Three rows, the last three of a batch anew where they do not come out even, are expanded before
+ * their results are written: these end below all that later blocks read. */
+static int64_t three_rows(const Call *call) {
+    const CtnMatmulS8Args *a = call->args;
+    int64_t rows = a->rows, block = rows < CTN_DOT_ROWS ? 1 : CTN_DOT_ROWS;
+    int64_t batches = 1, needed = INT64_MAX, distance = 0;
+    for (int k = 0; k < 4; k++)
+        batches *= a->batch[k];
+    for (int64_t batch = batches - 1; batch >= 0; batch--)
+        for (int64_t row = (rows - 1) / block * block; row >= 0; row -= block) {
+            int64_t first = batch * rows + (row < rows - block ? row : rows - block);
+            int64_t written = (first + block) * a->columns, start = lhs_start(a, first);
+            distance = written - needed > distance ? written - needed : distance;
+            needed = start < needed ? start : needed;
+        }
+    return distance;
+}
+
 /* Strides that go down are nobody's. */
 static bool rows_go_up(const Call *call) {
     const CtnMatmulS8Args *a = call->args;
@@ -111,6 +130,14 @@ static bool rows_go_up(const Call *call) {
     for (int k = 0; k < 4; k++)
         up &= a->lhs_batch_stride[k] >= 0;
     return up;
+}
+
+/* Are all columns packed at once, so that no row is read again? A single column is taken as a row.
+ */
+static bool rows_are_read_once(const Call *call) {
+    const CtnMatmulS8Args *a = call->args;
+    return rows_go_up(call) && a->columns > 1 &&
+           a->columns <= ctn_dot_columns_s16(a->columns, ctn_dot_steps(a->depth));
 }
 
 /* ---- channel by channel -------------------------------------------------------------------- */
@@ -217,6 +244,7 @@ static const struct {
     {"ctn_linear_s8_v7m", "input", rows_in_fours, NULL, false},
     {"ctn_matmul_s8_v6m", "lhs", rows_go_up, two_rows, false},
     {"ctn_matmul_s8_v7m", "lhs", rows_go_up, two_rows, false},
+    {"ctn_matmul_s8_dsp", "lhs", rows_are_read_once, three_rows, false},
     {"ctn_matmul_s8_mve", "lhs", rows_go_up, one_row, false},
     {"ctn_depthwise_conv2d_s8_v6m", "input", by_taps, NULL, true},
     {"ctn_depthwise_conv2d_s8_v7m", "input", by_taps, NULL, true},

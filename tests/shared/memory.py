@@ -164,16 +164,27 @@ def reads_first(kernel, fields):
     return ELEMENTWISE.match(kernel) or turned and int(fields["out_h"]) <= TAPS_ROWS
 
 
+def product_blocks(rows, isa):
+    """(first row, rows) of a batch that a product of activations reads before it writes their results,
+    or, on M4, expands at once: then the last three anew if they do not come out even."""
+    at_once = {"mve": 1, "dsp": 3 if rows >= 3 else 1}.get(isa, 2)
+    for first in range(0, rows, at_once):
+        yield (min(first, rows - at_once) if isa == "dsp" else first), min(at_once, rows - first if isa != "dsp" else at_once)
+
+
 def product_needs(under, fields, isa):
-    """Of a product of activations, which has read one row of its left side, or two, when their results
-    are written: what is written and what is still read."""
+    """Of a product of activations: what is written and what is still read, which on M4 is no more
+    the block itself."""
     numbers = lambda n: [int(i) for i in fields[n].split(",") if i]
-    rows, columns, at_once = int(fields["rows"]), int(fields["columns"]), 1 if isa == "mve" else 2
-    starts = [sum(map(operator.mul, batch, numbers("lhs_batch_stride"))) + row * int(fields["lhs_row_stride"])
-              for batch in itertools.product(*map(range, numbers("batch"))) for row in range(rows)]
-    groups = [first for first in range(len(starts)) if first % rows % at_once == 0]
-    return max((min(first + at_once, first - first % rows + rows)) * columns + under["bytes"] - min(starts[first:])
-               for first in groups)
+    rows, columns = int(fields["rows"]), int(fields["columns"])
+    written, read = [], []
+    for k, batch in enumerate(itertools.product(*map(range, numbers("batch")))):
+        for first, count in product_blocks(rows, isa):
+            at = sum(map(operator.mul, batch, numbers("lhs_batch_stride"))) + first * int(fields["lhs_row_stride"])
+            written.append((k * rows + first + count) * columns)
+            read.append(at)
+    later = 1 if isa == "dsp" else 0
+    return max((written[k] + under["bytes"] - min(read[k + later:]) for k in range(len(read) - later)), default=0)
 
 
 def together(over, under, runs, isa):

@@ -145,11 +145,11 @@ static int overwritten(const Variant *variant, int index) {
 }
 
 static void outputs_that_overwrite_an_operand_are_the_same(void **state) {
-    static const char *const seen[] = {"ctn_conv2d_s8_v6m",           "ctn_conv2d_s8_v7m",
-                                       "ctn_conv2d_s8_dsp",           "ctn_conv2d_s8_dsp_small",
-                                       "ctn_linear_s8_v6m",           "ctn_linear_s8_v7m",
-                                       "ctn_depthwise_conv2d_s8_v6m", "ctn_depthwise_conv2d_s8_v7m",
-                                       "ctn_depthwise_conv2d_s8_dsp"};
+    static const char *const seen[] = {
+        "ctn_conv2d_s8_v6m",           "ctn_conv2d_s8_v7m",           "ctn_conv2d_s8_dsp",
+        "ctn_conv2d_s8_dsp_small",     "ctn_linear_s8_v6m",           "ctn_linear_s8_v7m",
+        "ctn_depthwise_conv2d_s8_v6m", "ctn_depthwise_conv2d_s8_v7m", "ctn_depthwise_conv2d_s8_dsp",
+        "ctn_matmul_s8_dsp",           "ctn_matmul_s8_v6m",           "ctn_matmul_s8_mve"};
     (void)state;
     for (int v = 0; v < variant_table_count; v++) {
         int count = 0, asked = 0;
