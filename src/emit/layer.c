@@ -1,6 +1,8 @@
 #include "emit/layer.h"
 #include "quant/quant.h"
 
+#include <string.h>
+
 bool grids_equal(const Value *a, const Value *b) {
     return a->grid && b->grid ? grid_equal(a->grid, b->grid) : a->grid == b->grid;
 }
@@ -45,9 +47,18 @@ LayerWindow layer_window(const Node *n) {
     return k;
 }
 
+bool layer_is_image(const Value *v) {
+    return v->type.rank == 3 || v->type.rank == 4;
+}
+
+Sides image_sides(const Value *v) {
+    const int64_t *d = v->type.dim;
+    return v->type.rank == 4 ? (Sides){{d[2], d[3]}} : (Sides){{1, d[2]}};
+}
+
 bool pool_window(const Node *n, LayerWindow *k) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
-    if (x->type.rank != 4 || !layer_quantized(x) || !layer_quantized(y))
+    if (!layer_is_image(x) || !layer_quantized(x) || !layer_quantized(y))
         return false;
     *k = (LayerWindow){.in_c = x->type.dim[1], .out_c = x->type.dim[1], .dilation = {1, 1}};
     node_ints(n, "kernel_size", k->kernel, 2);
@@ -56,8 +67,8 @@ bool pool_window(const Node *n, LayerWindow *k) {
     if (node_takes(n, "dilation"))
         node_ints(n, "dilation", k->dilation, 2);
     for (int a = 0; a < 2; a++) {
-        k->in[a] = x->type.dim[2 + a];
-        k->out[a] = y->type.dim[2 + a];
+        k->in[a] = image_sides(x).of[a];
+        k->out[a] = image_sides(y).of[a];
     }
     return true;
 }
@@ -88,7 +99,8 @@ int32_t *window_divisors(C *c, const LayerWindow *k, bool padding) {
 }
 
 int32_t *adaptive_divisors(C *c, const Value *x, const Value *y) {
-    const int64_t *in = x->type.dim + 2, *out = y->type.dim + 2;
+    const Sides from = image_sides(x), to = image_sides(y);
+    const int64_t *in = from.of, *out = to.of;
     int32_t *size = NEW_ARRAY(c, int32_t, out[0] * out[1]);
     for (int64_t i = 0; i < out[0]; i++)
         for (int64_t j = 0; j < out[1]; j++)
@@ -110,6 +122,28 @@ const int8_t *layer_weights(C *c, const Node *n, const LayerWindow *k, bool dept
     return to;
 }
 
+const int8_t *layer_whole_weights(C *c, const Node *n, LayerWindow *k) {
+    const int8_t *from = layer_weights(c, n, k, false);
+    int64_t taps = k->kernel[0] * k->kernel[1];
+    LayerWindow whole = *k;
+    whole.groups = whole.dilation[0] = whole.dilation[1] = 1;
+    whole.depth = k->in_c;
+    for (int a = 0; a < 2; a++)
+        whole.kernel[a] = (k->kernel[a] - 1) * k->dilation[a] + 1;
+    int8_t *to = c_alloc(c, (size_t)(k->out_c * whole.kernel[0] * whole.kernel[1] * k->in_c));
+    for (int64_t o = 0; o < k->out_c; o++)
+        for (int64_t tap = 0; tap < taps; tap++) {
+            int64_t row = tap / k->kernel[1] * k->dilation[0];
+            int64_t column = tap % k->kernel[1] * k->dilation[1];
+            int64_t place = (o * whole.kernel[0] + row) * whole.kernel[1] + column;
+            int64_t group = o / (k->out_c / k->groups);
+            memcpy(to + place * k->in_c + group * k->depth, from + (o * taps + tap) * k->depth,
+                   (size_t)k->depth);
+        }
+    *k = whole;
+    return to;
+}
+
 const int32_t *layer_bias(C *c, const Node *n, int64_t channels) {
     const Value *bias = node_in(n, "bias");
     return bias ? bias->constant->data : NEW_ARRAY(c, int32_t, channels);
@@ -117,7 +151,14 @@ const int32_t *layer_bias(C *c, const Node *n, int64_t channels) {
 
 double layer_real(const Value *weight, int64_t i) {
     const Grid *grid = weight->grid;
-    const Part *part = &grid->part[grid->part_count > 1 ? i : 0];
+    const Part *part = &grid->part[0];
+    if (grid->part_count > 1) { /* the index along the axis, behind which are `inner` each */
+        int64_t inner = 1;
+        for (int d = part->axis + 1; d < weight->type.rank; d++)
+            inner *= weight->type.dim[d];
+        for (int64_t at = i / inner % weight->type.dim[part->axis]; at >= part->stop;)
+            part++;
+    }
     return part->scale * (((const int8_t *)weight->constant->data)[i] - part->zero_point);
 }
 

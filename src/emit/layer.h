@@ -12,7 +12,13 @@ bool layer_quantized(const Value *v); /* one or the other */
 bool layer_constant(const Node *n);   /* has constant int8 weights, and a constant bias or none */
 bool layer_fits(const Node *n);       /* and int8 in and out */
 
-/* One spatial dim is two with a height of one. */
+/* Height and width of an image of rank 3 or 4: one spatial dim is two with a height of one. */
+typedef struct {
+    int64_t of[2];
+} Sides;
+bool layer_is_image(const Value *v);
+Sides image_sides(const Value *v);
+
 typedef struct {
     int64_t in_c, out_c, groups, depth; /* depth: input channels of a group */
     int64_t kernel[2], stride[2], dilation[2], in[2], out[2];
@@ -34,8 +40,10 @@ int32_t *adaptive_divisors(C *c, const Value *x, const Value *y);
 
 /* Weights [o][i][taps] as [o][taps][i], or as [taps][o] with one channel a group. */
 const int8_t *layer_weights(C *c, const Node *n, const LayerWindow *k, bool depthwise);
+/* [o][taps][i] of a window without groups and dilation, which *k becomes: zeros are written out. */
+const int8_t *layer_whole_weights(C *c, const Node *n, LayerWindow *k);
 const int32_t *layer_bias(C *c, const Node *n, int64_t channels); /* zeros if there is none */
-double layer_real(const Value *weight, int64_t i); /* number i of a constant of one dim */
+double layer_real(const Value *weight, int64_t i);                /* number i of a constant */
 /* What brings the sums of each channel to the grid of n's first output. */
 void layer_factors(const Node *n, int64_t channels, int32_t *multiplier, int32_t *shift);
 

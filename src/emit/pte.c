@@ -152,9 +152,24 @@ static void live_at(Pte *t, int tensor, int moment) {
     s->last = moment > s->last ? moment : s->last;
 }
 
+/* CMSIS-NN's convolutions count the sides and channels of images in 16 bits. */
+static void check_sides(Pte *t, const char *name, int count, const int *arg) {
+    if (!strstr(name, "conv2d"))
+        return;
+    for (int i = 0; i < count; i++)
+        for (int d = 1; t->p.value[arg[i]].rank == 4 && d < 4; d++)
+            if (t->p.value[arg[i]].size[d] > UINT16_MAX) {
+                diag_error(t->c, DIAG_MODEL, &t->node->loc,
+                           "%s takes at most %d pixels a side and as many channels, not %d", name,
+                           UINT16_MAX, t->p.value[arg[i]].size[d]);
+                return;
+            }
+}
+
 /* The runtime wants what an out variant writes once more, as its result. */
 void pte_call(Pte *t, const char *name, int count, const int *arg) {
     PteProgram *p = &t->p;
+    check_sides(t, name, count, arg);
     int *args = NEW_ARRAY(t->c, int, count + 1);
     memcpy(args, arg, (size_t)count * sizeof *arg);
     args[count] = arg[count - 1];
@@ -267,17 +282,26 @@ int pte_value(Pte *t, const Value *v) {
     return t->value_of[v->id];
 }
 
+/* CMSIS-NN turns every matrix, whatever the order of its dims: what keeps it is written as one dim.
+ * Rows and columns of a matrix it counts in 16 bits, and on MVE reaches eight rows at once by 16
+ * bits of offset; the sizes of three dims have 32. */
+enum { MATRIX_ROWS_MOST = UINT16_MAX, MATRIX_COLUMNS_MOST = UINT16_MAX / 7 };
+
 static int transposed(Pte *t, int tensor, int rank, const int64_t *size, const int32_t *perm) {
-    int64_t to[4], order[4];
+    int64_t from[4] = {1}, to[4] = {1}, order[4] = {0}, count = dims_count(rank, size);
+    if (rank == 2 && perm[0] == 0)
+        return pte_flat(t, transposed(t, tensor, 1, &count, perm), rank, size);
+    int more = rank == 2 && (size[0] > MATRIX_ROWS_MOST || size[1] > MATRIX_COLUMNS_MOST);
     for (int k = 0; k < rank; k++) {
-        to[k] = size[perm[k]];
-        order[k] = perm[k];
+        from[k + more] = size[k];
+        to[k + more] = size[perm[k]];
+        order[k + more] = perm[k] + more;
     }
-    PteShape shape = pte_plain(rank, to);
+    PteShape shape = pte_plain(rank + more, to);
     int out = pte_tensor(t, PTE_CHAR, &shape);
-    int args[] = {pte_flat(t, tensor, rank, size), pte_ints(t, rank, order), out};
+    int args[] = {pte_flat(t, tensor, rank + more, from), pte_ints(t, rank + more, order), out};
     pte_call(t, "transpose", 3, args);
-    return out;
+    return more ? pte_flat(t, out, rank, to + 1) : out;
 }
 
 /* The dialect transposes four dims at most: of more, one after the other comes to its place. */

@@ -157,8 +157,9 @@ bool pte_conv(Pte *t, Node *n) {
 bool pte_conv_transpose(Pte *t, Node *n) {
     LayerWindow k = layer_window(n);
     int64_t spare[2];
-    if (!layer_fits(n) || k.groups > 1 || k.dilation[0] > 1 || k.dilation[1] > 1)
+    if (!layer_fits(n))
         return false;
+    const int8_t *weights = layer_whole_weights(t->c, n, &k);
     for (int a = 0; a < 2; a++) { /* what the output has beyond even padding */
         spare[a] = k.out[a] - (k.in[a] - 1) * k.stride[a] + 2 * k.side[2 * a] - k.kernel[a];
         if (spare[a] < 0 || (spare[a] > 0 && spare[a] >= k.stride[a]))
@@ -169,7 +170,7 @@ bool pte_conv_transpose(Pte *t, Node *n) {
     int64_t size[] = {k.out_c, k.kernel[0], k.kernel[1], k.in_c};
     int image = pte_image(t, node_operand(n, 0)), out = pte_result_image(t, n);
     int args[] = {image,
-                  pte_constant(t, PTE_CHAR, 4, size, layer_weights(t->c, n, &k, false)),
+                  pte_constant(t, PTE_CHAR, 4, size, weights),
                   pte_int32s(t, k.out_c, a.bias),
                   pte_pair(t, k.stride[0], k.stride[1]),
                   pte_pair(t, k.side[0], k.side[2]),

@@ -196,17 +196,18 @@ typedef struct { /* the part of the image that each output reads, along height a
  * window has beyond the image is worth the zero point. */
 static bool write_windows_divided(Pte *t, Node *n, const Windows *w, const int32_t *divisor) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
-    int64_t in = x->type.dim[2] * x->type.dim[3], out = y->type.dim[2] * y->type.dim[3];
+    const Sides from = image_sides(x), to = image_sides(y);
+    int64_t in = from.of[0] * from.of[1], out = to.of[0] * to.of[1];
     if (in * out > PTE_WEIGHTS_MOST)
         return false;
     int8_t *weights = c_alloc(t->c, (size_t)(in * out)), plain[MAX_RANK];
     int32_t *multiplier = NEW_ARRAY(t->c, int32_t, out), *shift = NEW_ARRAY(t->c, int32_t, out);
     int32_t *bias = NEW_ARRAY(t->c, int32_t, out);
     for (int64_t o = 0; o < out; o++) {
-        int64_t i = o / y->type.dim[3], j = o % y->type.dim[3], inside = 0;
+        int64_t i = o / to.of[1], j = o % to.of[1], inside = 0;
         for (int64_t a = w->start[0][i]; a < w->stop[0][i]; a++)
             for (int64_t b = w->start[1][j]; b < w->stop[1][j]; b++, inside++)
-                weights[o * in + a * x->type.dim[3] + b] = SUM_WEIGHT;
+                weights[o * in + a * from.of[1] + b] = SUM_WEIGHT;
         bias[o] = SUM_WEIGHT * (divisor[o] - (int32_t)inside) * value_zero_point(x);
         multiplier_from(1.0 / SUM_WEIGHT / divisor[o], &multiplier[o], &shift[o]);
     }
@@ -228,9 +229,10 @@ static bool write_windows_divided(Pte *t, Node *n, const Windows *w, const int32
 
 static Windows windows_new(Pte *t, const Value *y) {
     Windows w;
+    const Sides to = image_sides(y);
     for (int a = 0; a < 2; a++) {
-        w.start[a] = NEW_ARRAY(t->c, int64_t, y->type.dim[2 + a]);
-        w.stop[a] = NEW_ARRAY(t->c, int64_t, y->type.dim[2 + a]);
+        w.start[a] = NEW_ARRAY(t->c, int64_t, to.of[a]);
+        w.stop[a] = NEW_ARRAY(t->c, int64_t, to.of[a]);
     }
     return w;
 }
@@ -249,7 +251,7 @@ static Windows pool_windows(Pte *t, const Node *n, const LayerWindow *k) {
 static Windows adaptive_windows(Pte *t, const Value *x, const Value *y) {
     Windows w = windows_new(t, y);
     for (int a = 0; a < 2; a++)
-        for (int64_t i = 0, in = x->type.dim[2 + a], out = y->type.dim[2 + a]; i < out; i++) {
+        for (int64_t i = 0, in = image_sides(x).of[a], out = image_sides(y).of[a]; i < out; i++) {
             w.start[a][i] = i * in / out;
             w.stop[a][i] = ((i + 1) * in + out - 1) / out;
         }
@@ -302,10 +304,10 @@ bool pte_avg_pool(Pte *t, Node *n) {
 /* Along dim `a` of an image: the first place of every window, the second ... , the last one again
  * where a window has fewer, then the greatest of them. */
 static int most_along(Pte *t, int image, const Value *x, const Value *y, const Windows *w, int a) {
-    int64_t out = y->type.dim[2 + a], in = x->type.dim[2 + a], longest = 1;
-    int64_t outer = x->type.dim[0] * (a ? y->type.dim[2] : 1);
-    int64_t inner = x->type.dim[1] * (a ? 1 : x->type.dim[3]),
-            *place = NEW_ARRAY(t->c, int64_t, out);
+    const Sides from = image_sides(x), to = image_sides(y);
+    int64_t out = to.of[a], in = from.of[a], longest = 1;
+    int64_t outer = x->type.dim[0] * (a ? to.of[0] : 1);
+    int64_t inner = x->type.dim[1] * (a ? 1 : from.of[1]), *place = NEW_ARRAY(t->c, int64_t, out);
     int all = -1;
     for (int64_t i = 0; i < out; i++)
         if (w->stop[a][i] - w->start[a][i] > longest)
@@ -324,14 +326,14 @@ static int most_along(Pte *t, int image, const Value *x, const Value *y, const W
 
 bool pte_adaptive_pool(Pte *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
-    if (!layer_int8(x) || !layer_int8(y) || x->type.rank != 4 || !grids_equal(x, y))
+    if (!layer_int8(x) || !layer_int8(y) || !layer_is_image(x) || !grids_equal(x, y))
         return false;
     Windows w = adaptive_windows(t, x, y);
     if (!node_bool(n, "maximum"))
         return write_windows_divided(t, n, &w, adaptive_divisors(t->c, x, y));
     int8_t order[MAX_RANK];
     int image = pte_image(t, x);
-    order_channels_last(4, order);
+    order_channels_last(x->type.rank, order);
     for (int a = 0; a < 2; a++)
         image = most_along(t, image, x, y, &w, a);
     pte_finish(t, n, order, image);

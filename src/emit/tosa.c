@@ -166,12 +166,23 @@ static void rename_tensor(Tosa *t, int tensor, const char *name) {
         t->p.tensor[tensor].name = name;
 }
 
-/* Inputs and outputs have the names that report.json gives them: an inner tensor yields its own. */
+static bool is_boundary(const Tosa *t, int tensor) {
+    bool is = false;
+    for (int i = 0; i < t->p.input_count; i++)
+        is |= t->p.input[i] == tensor;
+    for (int i = 0; i < t->p.output_count; i++)
+        is |= t->p.output[i] == tensor;
+    return is;
+}
+
+/* Inputs and outputs have the names that report.json gives them: an inner tensor yields its own.
+ * What is named as an input or another output is, is `out.` and that name. */
 static void rename_boundary(Tosa *t, int tensor, const char *name) {
     int holder = name ? tensor_named(t, name) : -1;
-    for (int i = 0; i < t->p.input_count; i++)
-        if (holder == t->p.input[i])
-            return;
+    while (holder >= 0 && holder != tensor && is_boundary(t, holder)) {
+        name = c_format(t->c, "out.%s", name);
+        holder = tensor_named(t, name);
+    }
     if (holder >= 0)
         t->p.tensor[holder].name = c_format(t->c, "t%d", holder);
     if (name)
@@ -252,11 +263,7 @@ static void write_input(Tosa *t, const Value *v, const char *name) {
 
 /* A copy of what is an input, a constant or an output already. */
 static int own_tensor(Tosa *t, int tensor) {
-    bool shared = t->p.tensor[tensor].data != NULL;
-    for (int i = 0; i < t->p.input_count; i++)
-        shared |= t->p.input[i] == tensor;
-    for (int i = 0; i < t->p.output_count; i++)
-        shared |= t->p.output[i] == tensor;
+    bool shared = t->p.tensor[tensor].data != NULL || is_boundary(t, tensor);
     TosaDims dims = tosa_dims(t, tensor);
     return shared ? tosa_add(t, TOSA_IDENTITY, NULL, 1, &tensor, t->p.tensor[tensor].type, &dims)
                   : tensor;
@@ -270,6 +277,27 @@ static void write_output(Tosa *t, const Value *v, const char *name) {
     rename_boundary(t, tensor, name);
 }
 
+/* The first of n's operands and outputs whose numbers no operator takes; NULL: none. */
+static const Value *without_form(const Node *n) {
+    for (int k = 0, count = node_operand_count(n); k < count; k++) {
+        const Value *v = node_operand(n, k);
+        if (!v->constant && !layer_quantized(v))
+            return v;
+    }
+    for (int k = 0; k < n->out_count; k++)
+        if (n->out[k]->user_count + n->out[k]->output_count > 0 && !layer_quantized(n->out[k]))
+            return n->out[k];
+    return NULL;
+}
+
+static const char *refusal_of(C *c, const Node *n) {
+    const Value *v = without_form(n);
+    const char *what = node_operator(n);
+    return v ? c_format(c, "%s has no form in TOSA's integer profile for %s, which is %s", what,
+                        v->name, dtype_name(value_storage(v)))
+             : c_format(c, "%s has no form in TOSA's integer profile", what);
+}
+
 /* Why n, whose operands are written, cannot be; NULL: it is. */
 static const char *write_node(Tosa *t, Node *n) {
     int first = t->p.operator_count;
@@ -281,7 +309,7 @@ static const char *write_node(Tosa *t, Node *n) {
                    "numbers of 16 bits stay in Corten's kernels, and so do recurrent layers";
     bool written = tosa_node(t, n);
     if (!written && !t->refusal)
-        t->refusal = c_format(t->c, "%s has no form in TOSA's integer profile", node_operator(n));
+        t->refusal = refusal_of(t->c, n);
     for (int i = first; t->npu && !t->refusal && i < t->p.operator_count; i++)
         t->refusal = tosa_limit(t->c, &t->p, &t->p.op[i], t->npu);
     t->node = NULL;

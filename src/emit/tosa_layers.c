@@ -177,8 +177,9 @@ bool tosa_conv(Tosa *t, Node *n) {
 
 bool tosa_conv_transpose(Tosa *t, Node *n) {
     LayerWindow k = layer_window(n);
-    if (!layer_fits(n) || k.groups > 1 || k.dilation[0] > 1 || k.dilation[1] > 1)
+    if (!layer_fits(n))
         return false;
+    const int8_t *weights = layer_whole_weights(t->c, n, &k);
     TosaAttributes a = {0};
     for (int i = 0; i < 2; i++) {
         a.stride[i] = (int32_t)k.stride[i];
@@ -190,8 +191,7 @@ bool tosa_conv_transpose(Tosa *t, Node *n) {
     }
     int image = tosa_image(t, node_operand(n, 0));
     TosaDims dims = {4, {tosa_dims(t, image).dim[0], k.out[0], k.out[1], k.out_c}};
-    int sums = layer_sums(t, n, TOSA_TRANSPOSE_CONV2D, &a, image,
-                          weights_of(t, layer_weights(t->c, n, &k, false), &k, false),
+    int sums = layer_sums(t, n, TOSA_TRANSPOSE_CONV2D, &a, image, weights_of(t, weights, &k, false),
                           bias_tensor(t, n, k.out_c, layer_bias(t->c, n, k.out_c)), &dims);
     tosa_store(t, n, tosa_image_back(t, n, requantized(t, n, sums, k.out_c)));
     return true;

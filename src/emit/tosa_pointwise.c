@@ -99,7 +99,7 @@ static int signs(Tosa *t, const Value *weight) {
     return negative ? tosa_const(t, TOSA_INT32, &(TosaDims){1, {count}}, sign) : -1;
 }
 
-/* What is below zero, each channel by its slope; channels lie innermost. */
+/* What is below zero, by its slope; what has slopes lies innermost. */
 static int below_zero(Tosa *t, const Node *n, int wide, double ratio) {
     const Value *weight = node_in(n, "weight");
     int64_t count = type_count(&weight->type);
@@ -113,18 +113,37 @@ static int below_zero(Tosa *t, const Node *n, int wide, double ratio) {
     return tosa_rescale(t, below, TOSA_INT32, 0, 0, (int)count, multiplier, shift);
 }
 
+/* The dims of x, from *first to *last, of which each element has its slope. */
+static bool slopes_span(const Value *x, const Value *weight, int *first, int *last) {
+    int rank = x->type.rank, missing = rank - weight->type.rank;
+    *first = *last = rank - 1;
+    for (int d = rank - 1; d >= missing; d--)
+        *first = weight->type.dim[d - missing] > 1 ? d : *first;
+    while (*last > *first && weight->type.dim[*last - missing] == 1)
+        (*last)--;
+    int64_t count = type_count(&weight->type);
+    return missing >= 0 &&
+           (count == 1 || count == dims_count(*last - *first + 1, x->type.dim + *first));
+}
+
 bool tosa_write_prelu(Tosa *t, Node *n) {
     const Value *x = node_in(n, "self"), *weight = node_in(n, "weight"), *y = node_result(n);
-    int rank = x->type.rank;
-    if (!layer_int8(x) || !layer_int8(y) || !weight->constant || !weight->grid || rank < 2)
+    int rank = x->type.rank, first, last, outer = 0;
+    if (!layer_int8(x) || !layer_int8(y) || !weight->constant || !weight->grid || rank < 1 ||
+        !slopes_span(x, weight, &first, &last))
         return false;
-    int8_t order[MAX_RANK]; /* channels innermost */
-    for (int k = 0, d = 0; d < rank; d++)
-        if (d != 1)
-            order[k++] = (int8_t)d;
-    order[rank - 1] = 1;
+    int8_t order[MAX_RANK]; /* what has slopes innermost */
+    for (int d = 0; d < rank; d++)
+        if (d < first || d > last)
+            order[outer++] = (int8_t)d;
+    for (int d = first; d <= last; d++)
+        order[outer + d - first] = (int8_t)d;
+    int q = tosa_value_in(t, x, order);
+    TosaDims dims = tosa_dims(t, q);
+    dims.dim[outer] = dims_count(last - first + 1, dims.dim + outer);
+    dims.rank = outer + 1;
     double ratio = ldexp(value_scale(x) / value_scale(y), -PRELU_BITS);
-    int wide = tosa_widened(t, tosa_value_in(t, x, order), value_zero_point(x), PRELU_BITS);
+    int wide = tosa_widened(t, tosa_reshape(t, q, &dims), value_zero_point(x), PRELU_BITS);
     int above = tosa_pair(t, TOSA_MAXIMUM, wide, tosa_number_like(t, wide, 0));
     above = tosa_rescale_by(t, above, TOSA_INT32, 0, 0, ratio);
     int sum = tosa_pair(t, TOSA_ADD, above, below_zero(t, n, wide, ratio));

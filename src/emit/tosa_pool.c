@@ -139,15 +139,16 @@ static int reduced_windows(Tosa *t, int image, int axis, int64_t out, TosaKind k
 
 bool tosa_adaptive_pool(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
-    if (!layer_int8(x) || !layer_int8(y) || x->type.rank != 4)
+    if (!layer_int8(x) || !layer_int8(y) || !layer_is_image(x))
         return false;
+    const Sides to = image_sides(y);
     bool most = node_bool(n, "maximum");
     TosaKind kind = most ? TOSA_REDUCE_MAX : TOSA_REDUCE_SUM;
     int q = tosa_image(t, x);
     q = most ? q : tosa_widened(t, q, 0, 0);
     for (int a = 0; a < 2; a++)
-        q = reduced_windows(t, q, 1 + a, y->type.dim[2 + a], kind);
-    const TosaDims grid = {4, {1, y->type.dim[2], y->type.dim[3], 1}};
+        q = reduced_windows(t, q, 1 + a, to.of[a], kind);
+    const TosaDims grid = {4, {1, to.of[0], to.of[1], 1}};
     q = most ? tosa_widened(t, q, 0, 0) : divided(t, q, &grid, adaptive_divisors(t->c, x, y), 128);
     if (q < 0)
         return false;

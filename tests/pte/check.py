@@ -4,8 +4,9 @@ usage: check.py CORTEN SAMPLES CASE...
 
 A CASE is a folder with an archive (*.pt2), calib.npz and test.npz, or with float.pt2 and input_0.npy,
 input_1.npy ... of one sample, or the stem of an archive with an .npz for both beside it. It is compiled with --emit pte for a CPU of each kind of kernels. The wheel
-reads the file; scratch must be what CMSIS-NN asks for; the instruction list is then run with the
-dialect's Python kernels in the planned memory itself, so that a plan that lets two values meet shows.
+reads the file; scratch must be what CMSIS-NN asks for, and sizes what it can count; the wheel's C++ runtime then verifies, loads
+and runs it with the dialect's Python kernels (see runtime.py) in exactly the memory that is planned,
+so that a plan that lets two values meet shows, and what is written beyond it.
 No number may differ from the simulator; of a case that is given as CASE=STEPS, by at most so many
 steps of the output; CASE=STEPS,BYTES also limits the planned memory, and CASE=STEPS,BYTES,CPU is
 compiled for that CPU alone.
@@ -25,8 +26,9 @@ from executorch.devtools.bundled_program.serialize import deserialize_from_flatb
 from executorch.exir import schema
 from executorch.exir._serialize._program import deserialize_pte_binary
 
+from runtime import DTYPES, Runtime
+
 TARGETS = {"cortex-m55": "MVE", "cortex-m4": "DSP", "cortex-m0plus": "SCALAR"}
-DTYPES = {0: torch.uint8, 1: torch.int8, 3: torch.int32, 6: torch.float32}  # by the format's numbers
 
 
 def run(*words: object) -> None:
@@ -36,9 +38,10 @@ def run(*words: object) -> None:
 
 
 class Program:
-    """A method of a program, bound to memory as the runtime binds it."""
+    """A program as the wheel's Python reads it, and as its C++ runtime has loaded it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, runtime: Runtime) -> None:
+        self.runtime = runtime
         self.program = deserialize_pte_binary(path.read_bytes()).program
         self.plan = self.program.execution_plan[0]
         sizes = self.plan.non_const_buffer_sizes
@@ -46,6 +49,10 @@ class Program:
         self.planned = sizes[1]
         self.memory = torch.empty(self.planned, dtype=torch.uint8)
         self.values = [self.bind(v.val) for v in self.plan.values]
+        for operator in self.plan.operators:
+            assert operator.overload == "out"
+            runtime.add(operator.name)
+        self.loaded = runtime.load(path.read_bytes())
 
     def bind(self, v: object) -> object:
         if isinstance(v, schema.Tensor):
@@ -94,27 +101,7 @@ class Program:
         return lying.transpose(np.argsort(order)) if order else lying
 
     def run(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
-        self.memory.random_(0, 256)
-        for index, x in zip(self.plan.inputs, inputs):
-            self.values[index].copy_(torch.from_numpy(x))
-        for instruction in self.plan.chains[0].instructions:
-            call = instruction.instr_args
-            operator = self.plan.operators[call.op_index]
-            assert operator.overload == "out" and call.args[-1] == call.args[-2]
-            self.call(operator.name, [self.values[i] for i in call.args[:-2]], self.values[call.args[-1]])
-        return [self.values[i].numpy().copy() for i in self.plan.outputs]
-
-    def call(self, name: str, arguments: list, out: torch.Tensor) -> None:
-        space, _, op = name.partition("::")
-        assert space == "cortex_m", name
-        if op.endswith("quantize_per_tensor"):
-            arguments[5] = DTYPES[arguments[5]]
-        scratch = [a for a in arguments if isinstance(a, torch.Tensor) and a.dtype == torch.uint8]
-        for s in scratch:
-            s.random_(0, 256)  # a kernel may leave anything there
-        result = getattr(torch.ops.cortex_m, op).default(*arguments)
-        assert result.shape == out.shape and result.dtype == out.dtype, (name, result.shape, out.shape)
-        out.copy_(result)
+        return self.runtime.run(self.loaded, inputs, len(self.plan.outputs))
 
 
 def bundled(values: list) -> list[np.ndarray]:
@@ -142,6 +129,14 @@ def bundle_faults(out: Path, p: Program, steps: float) -> list[str]:
     return faults
 
 
+def transpose_faults(a: list) -> list[str]:
+    """CMSIS-NN turns every matrix, and counts its sides in 16 bits, eight rows at once on MVE."""
+    x, perm = a[0], a[1]
+    if x.dim() != 2 or (perm == [1, 0] and x.shape[0] <= 65535 and 7 * x.shape[1] <= 65535):
+        return []
+    return [f"transpose of {list(x.shape)} by {perm} is not what CMSIS-NN does"]
+
+
 def transposed_scratch_faults(a: list, backend: object, target: str) -> list[str]:
     n, c, h, w = a[0].shape
     common = dict(
@@ -157,18 +152,22 @@ def transposed_scratch_faults(a: list, backend: object, target: str) -> list[str
         f"quantized_transpose_conv2d on {target}: scratch {found}, CMSIS-NN asks for {wanted}"]
 
 
-def scratch_faults(p: Program, target: str) -> list[str]:
-    """Scratch that is not what CMSIS-NN's own functions ask for."""
+def kernel_faults(p: Program, target: str) -> list[str]:
+    """Scratch that is not what CMSIS-NN's own functions ask for, and what their code cannot do."""
     backend, kind = getattr(cmsis_nn.Backend, TARGETS[target]), cmsis_nn.DataType.A8W8
     faults = []
     for instruction in p.plan.chains[0].instructions:
         call = instruction.instr_args
         name = p.plan.operators[call.op_index].name
         a = [p.values[i] for i in call.args[:-1]]
+        if name == "cortex_m::transpose":
+            faults += transpose_faults(a)
         if name == "cortex_m::quantized_transpose_conv2d":
             faults += transposed_scratch_faults(a, backend, target)
         if name not in ("cortex_m::quantized_conv2d", "cortex_m::quantized_depthwise_conv2d"):
             continue
+        if max(a[0].shape[1:] + a[-1].shape[1:]) > 65535:
+            faults.append(f"{name}: sides of more than 16 bits")
         deep = "depthwise" in name
         n, c, h, w = a[0].shape
         out = [a[-1].shape[i] for i in (0, 2, 3, 1)]
@@ -205,7 +204,7 @@ def files_of(case: Path, work: Path) -> tuple[Path, Path, Path]:
     return case.with_suffix(".pt2"), data, data
 
 
-def check_target(corten: str, target: str, count: int, case: str, work: Path) -> list[str]:
+def check_target(runtime: Runtime, corten: str, target: str, count: int, case: str, work: Path) -> list[str]:
     path, _, limits = case.partition("=")
     steps, most, _ = (limits + ",,").split(",", 2)
     archive, calibration, test = files_of(Path(path), work)
@@ -213,7 +212,7 @@ def check_target(corten: str, target: str, count: int, case: str, work: Path) ->
     run(corten, "compile", archive, "-c", calibration, "-t", target, "--emit", "pte", "--bundle", "-o", out, "-q")
     report = json.loads((out / "report.json").read_text())
     file = next(out.glob("*.pte"))
-    p = Program(file)
+    p = Program(file, runtime)
     arrays = samples(test, report, count)
     np.savez(work / "x.npz", **{f"in{k}": a for k, a in enumerate(arrays)})
     run(corten, "run", out, "-i", work / "x.npz", "-o", work / "y.npz", "-q")
@@ -228,7 +227,7 @@ def check_target(corten: str, target: str, count: int, case: str, work: Path) ->
             total += d.size
     print(f"{Path(path).name} for {target}: {differing} of {total} numbers differ, by at most {worst:.2f} "
           f"steps; {p.planned:,} bytes planned, file {file.stat().st_size:,}", flush=True)
-    faults = scratch_faults(p, target) + bundle_faults(out, p, (int(steps or 0) + 1e-3) * max(x.max() for x in scales))
+    faults = kernel_faults(p, target) + bundle_faults(out, p, (int(steps or 0) + 1e-3) * max(x.max() for x in scales))
     if worst > int(steps or 0) + 1e-3:
         faults.append(f"{path} on {target} differs by {worst} steps")
     if most and p.planned > int(most):
@@ -239,11 +238,15 @@ def check_target(corten: str, target: str, count: int, case: str, work: Path) ->
 def main() -> None:
     corten, count, *cases = sys.argv[1:]
     faults = []
+    built = tempfile.TemporaryDirectory()
+    runtime = Runtime(Path(built.name))
     for case in cases:
         only = case.partition("=")[2].split(",")[2:]
+        if runtime.kernels:  # the host's are the plain ones, with their scratch
+            only = ["cortex-m0plus"]
         for target in only or TARGETS:
             with tempfile.TemporaryDirectory() as work:
-                faults += check_target(corten, target, int(count), case, Path(work))
+                faults += check_target(runtime, corten, target, int(count), case, Path(work))
     print("\n".join(faults))
     sys.exit(bool(faults))
 

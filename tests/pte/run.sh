@@ -25,8 +25,11 @@ done
 for name in adaptive_max_pool average_over_padding differences flipped_and_gathered groups_of_channels matmul_broadcast \
     operators_by_other_names outer_product \
     permuted_six_dims prelu_of_slopes_below_zero quotients=1 softmax_of_channels=1 softmax_of_long_rows=1 strided_slices \
-    transposed_convs; do
+    dilated_transposed_conv transposed_convs; do
     cases="$cases $source/tests/tosa/cases/$name"
+done
+for name in avg_pool1d/ceil_count avg_pool1d/plain max_pool1d/stride_padding adaptive_max_pool1d/7_to_3; do
+    cases="$cases $source/tests/op/$name"
 done
 check 2 $cases
 shared=$source/../shared/models
@@ -34,7 +37,7 @@ shared=$source/../shared/models
 peer=$source/../shared/peer
 check 1 "$peer/batch_matmul/bmm_large_batch" "$peer/max_pool2d/maxpool_3x3_s2_pad1" "$peer/conv/conv1d" \
     "$peer/conv/depthwise_conv2d" "$peer/linear/linear_rank4"
-check 1 "$shared/mtcnn_pnet=1,499728" "$shared/mobilenet_v2=1,1509744,cortex-m55" \
+check 1 "$shared/digits_silu=0,6512" "$shared/mtcnn_pnet=1,499728" "$shared/mobilenet_v2=1,1509744,cortex-m55" \
     "$shared/yolo11n_320=1,1619200,cortex-m55"
 check 2 "$shared/ds_cnn=1,20464" "$shared/resnet8=1,50768" "$shared/mobilenet_v1_025=1,138240" \
     "$shared/deep_autoencoder=0,3200"

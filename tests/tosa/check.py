@@ -95,6 +95,10 @@ def check(corten: str, model: str, count: int, case: str) -> bool:
         inputs, outputs = ([x["name"] for x in report[side]] for side in ("inputs", "outputs"))
         states = [initial(x) for x in report["states"]]
         inputs += [x["name"] for x in report["states"]]
+        for k, y in enumerate(outputs):  # no two tensors have one name
+            while y in inputs + outputs[:k]:
+                y = f"out.{y}"
+            outputs[k] = y
         outputs += [f"next.{x['name']}" for x in report["states"]]
         worst, differing, total = 0, 0, 0
         for s in range(len(arrays[0])):

@@ -29,6 +29,16 @@ for name in adaptive_max_pool average_of_whole_images average_over_padding conv_
     operators_by_other_names outer_product prelu_of_slopes_below_zero softmax_of_channels softmax_of_long_rows strided_slices transposed_convs; do
     cases="$cases $source/tests/tosa/cases/$name"
 done
+for name in dilated_transposed_conv wide_signal; do
+    cases="$cases $source/tests/tosa/cases/$name"
+done
+for name in _prelu_kernel/every_element adaptive_avg_pool1d/7_to_3 adaptive_max_pool1d/7_to_3 avg_pool1d/ceil_count \
+    conv_transpose2d.input/groups max_pool1d/stride_padding; do
+    cases="$cases $source/tests/op/$name"
+done
+for name in delays odd/identity odd/views; do
+    cases="$cases $source/tests/flow/$name"
+done
 for name in layer_norm layer_norm_of_images rms_norm group_norm instance_norm; do
     cases="$cases $source/tests/tosa/cases/$name=1"
 done
