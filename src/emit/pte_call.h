@@ -16,6 +16,7 @@ typedef struct {
 
 typedef struct { /* of a convolution's call, besides its window */
     int image, weights, out;
+    const int8_t *data; /* of weights that are no tensor yet */
     const int32_t *bias, *multiplier, *shift;
     int32_t in_zero, out_zero, min, max;
     bool depthwise;

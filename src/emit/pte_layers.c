@@ -57,9 +57,13 @@ typedef struct {
     int64_t sums, weights; /* bytes */
 } TransposedScratch;
 
-static TransposedScratch transposed_scratch(const Pte *t, const LayerWindow *k) {
+static bool turns_kernel(const LayerWindow *k) {
     enum { FEW = 16 };
-    if (k->in_c > FEW && k->stride[0] <= 2 && k->stride[1] <= 2)
+    return k->in_c > FEW && k->stride[0] <= 2 && k->stride[1] <= 2;
+}
+
+static TransposedScratch transposed_scratch(const Pte *t, const LayerWindow *k) {
+    if (turns_kernel(k))
         return (TransposedScratch){columns_scratch(t, k),
                                    k->in_c * k->kernel[0] * k->kernel[1] * k->out_c};
     int64_t wide = k->kernel[1] > k->stride[0] ? k->kernel[1] : k->stride[0];
@@ -79,20 +83,27 @@ bool pte_even(const LayerWindow *k) {
     return true;
 }
 
-int pte_padded(Pte *t, int image, int64_t batch, int32_t value, LayerWindow *k) {
-    int64_t before[4] = {0}, after[4] = {0};
-    for (int a = 0; a < 2; a++) {
-        int64_t end = window_overhang(k, a);
-        before[1 + a] = k->side[2 * a];
-        after[1 + a] = end > 0 ? end : 0;
-        k->in[a] += before[1 + a] + after[1 + a];
-        k->side[2 * a] = k->side[2 * a + 1] = 0;
-    }
+static int padded_by(Pte *t, int image, int64_t batch, int32_t value, LayerWindow *k,
+                     const int64_t before[2], const int64_t after[2]) {
+    for (int a = 0; a < 2; a++)
+        k->in[a] += before[a] + after[a];
     PteShape shape = pte_image_shape(batch, k->in_c, k->in[0], k->in[1]);
     int out = pte_tensor(t, PTE_CHAR, &shape);
-    int args[] = {image, pte_ints(t, 4, before), pte_ints(t, 4, after), pte_int(t, value), out};
+    int args[] = {image, pte_ints(t, 4, (int64_t[]){0, before[0], before[1], 0}),
+                  pte_ints(t, 4, (int64_t[]){0, after[0], after[1], 0}), pte_int(t, value), out};
     pte_call(t, "pad", 5, args);
     return out;
+}
+
+int pte_padded(Pte *t, int image, int64_t batch, int32_t value, LayerWindow *k) {
+    int64_t before[2], after[2];
+    for (int a = 0; a < 2; a++) {
+        int64_t end = window_overhang(k, a);
+        before[a] = k->side[2 * a];
+        after[a] = end > 0 ? end : 0;
+        k->side[2 * a] = k->side[2 * a + 1] = 0;
+    }
+    return padded_by(t, image, batch, value, k, before, after);
 }
 
 void pte_call_conv(Pte *t, const PteConv *c, const PteConvCall *a) {
@@ -154,39 +165,105 @@ bool pte_conv(Pte *t, Node *n) {
     return true;
 }
 
+/* Transposed convolutions that do not turn their kernel add up whole rows, `stride` for each of the
+ * image and what the last kernel has beyond: those they give, wherever padding ends, and columns as
+ * far. */
+static int64_t summed(const LayerWindow *k, int a) {
+    int64_t beyond = k->kernel[a] - k->stride[a];
+    return k->in[a] * k->stride[a] + (beyond > 0 ? beyond : 0);
+}
+
+/* The image of which they give all that k wants along dim a and more, without padding. */
+static int made_whole(Pte *t, int image, int64_t batch, int32_t zero, LayerWindow *k, int a) {
+    int64_t none[2] = {0, 0}, more[2] = {0, 0}, end = k->side[2 * a] + k->out[a];
+    while (summed(k, a) + more[a] * k->stride[a] < end)
+        more[a]++;
+    if (more[a] > 0)
+        image = padded_by(t, image, batch, zero, k, none, more);
+    k->side[2 * a] = 0;
+    k->out[a] = summed(k, a);
+    return image;
+}
+
+/* What `whole` says of an image that `k` made. */
+static int cut_out(Pte *t, int tensor, int64_t batch, const LayerWindow *k,
+                   const LayerWindow *whole) {
+    int64_t size[2] = {k->out[0], k->out[1]};
+    for (int a = 1; a >= 0; a--) {
+        int64_t outer = a == 1 ? batch * size[0] : batch, inner = a == 1 ? k->out_c : 0;
+        int64_t start = whole->side[2 * a], *place = NEW_ARRAY(t->c, int64_t, whole->out[a]);
+        inner = inner ? inner : size[1] * k->out_c;
+        for (int64_t i = 0; i < whole->out[a]; i++)
+            place[i] = start + i;
+        bool all = k->side[2 * a] == whole->side[2 * a] && size[a] == whole->out[a];
+        size[a] = whole->out[a];
+        PteShape shape = pte_image_shape(batch, k->out_c, size[0], size[1]);
+        if (!all && outer == 1)
+            tensor = pte_view_from(t, tensor, start * inner, &shape);
+        else if (!all)
+            tensor = pte_chosen(t, tensor, outer, k->out[a], inner, place, size[a]);
+        tensor = pte_view(t, tensor, &shape);
+    }
+    return tensor;
+}
+
+static void call_transposed(Pte *t, const LayerWindow *k, const PteConvCall *a) {
+    int64_t size[] = {k->out_c, k->kernel[0], k->kernel[1], k->in_c}, spare[2];
+    for (int d = 0; d < 2; d++) /* what the output has beyond even padding */
+        spare[d] = k->out[d] - (k->in[d] - 1) * k->stride[d] + 2 * k->side[2 * d] - k->kernel[d];
+    TransposedScratch scratch = transposed_scratch(t, k);
+    int args[] = {a->image,
+                  pte_constant(t, PTE_CHAR, 4, size, a->data),
+                  pte_int32s(t, k->out_c, a->bias),
+                  pte_pair(t, k->stride[0], k->stride[1]),
+                  pte_pair(t, k->side[0], k->side[2]),
+                  pte_pair(t, spare[0], spare[1]),
+                  pte_pair(t, 1, 1),
+                  pte_int(t, -a->in_zero),
+                  pte_int(t, a->out_zero),
+                  pte_int32s(t, k->out_c, a->multiplier),
+                  pte_int32s(t, k->out_c, a->shift),
+                  pte_int(t, a->min),
+                  pte_int(t, a->max),
+                  pte_scratch(t, scratch.sums),
+                  pte_scratch(t, scratch.weights),
+                  a->out};
+    pte_call(t, "quantized_transpose_conv2d", 16, args);
+}
+
+static bool transposed_fits(const LayerWindow *k) {
+    for (int a = 0; a < 2; a++) {
+        int64_t spare =
+            k->out[a] - (k->in[a] - 1) * k->stride[a] + 2 * k->side[2 * a] - k->kernel[a];
+        if (spare < 0 || (spare > 0 && spare >= k->stride[a]) || k->side[2 * a] >= k->kernel[a])
+            return false;
+    }
+    return true;
+}
+
 bool pte_conv_transpose(Pte *t, Node *n) {
     LayerWindow k = layer_window(n);
-    int64_t spare[2];
     if (!layer_fits(n))
         return false;
     const int8_t *weights = layer_whole_weights(t->c, n, &k);
-    for (int a = 0; a < 2; a++) { /* what the output has beyond even padding */
-        spare[a] = k.out[a] - (k.in[a] - 1) * k.stride[a] + 2 * k.side[2 * a] - k.kernel[a];
-        if (spare[a] < 0 || (spare[a] > 0 && spare[a] >= k.stride[a]))
-            return false;
-    }
+    if (!transposed_fits(&k))
+        return false;
+    const LayerWindow whole = k;
+    int64_t batch = node_operand(n, 0)->type.dim[0];
     PteConvCall a = layer_call(t, n, k.out_c);
-    TransposedScratch scratch = transposed_scratch(t, &k);
-    int64_t size[] = {k.out_c, k.kernel[0], k.kernel[1], k.in_c};
-    int image = pte_image(t, node_operand(n, 0)), out = pte_result_image(t, n);
-    int args[] = {image,
-                  pte_constant(t, PTE_CHAR, 4, size, weights),
-                  pte_int32s(t, k.out_c, a.bias),
-                  pte_pair(t, k.stride[0], k.stride[1]),
-                  pte_pair(t, k.side[0], k.side[2]),
-                  pte_pair(t, spare[0], spare[1]),
-                  pte_pair(t, 1, 1),
-                  pte_int(t, -a.in_zero),
-                  pte_int(t, a.out_zero),
-                  pte_int32s(t, k.out_c, a.multiplier),
-                  pte_int32s(t, k.out_c, a.shift),
-                  pte_int(t, a.min),
-                  pte_int(t, a.max),
-                  pte_scratch(t, scratch.sums),
-                  pte_scratch(t, scratch.weights),
-                  out};
-    pte_call(t, "quantized_transpose_conv2d", 16, args);
-    pte_finish_image(t, n, out);
+    a.data = weights;
+    a.image = pte_image(t, node_operand(n, 0));
+    if (!turns_kernel(&k)) {
+        if (k.side[0] > 0 || summed(&k, 0) != k.out[0])
+            a.image = made_whole(t, a.image, batch, a.in_zero, &k, 0);
+        if (k.side[2] + k.out[1] > summed(&k, 1))
+            a.image = made_whole(t, a.image, batch, a.in_zero, &k, 1);
+    }
+    PteShape shape = pte_image_shape(batch, k.out_c, k.out[0], k.out[1]);
+    bool same = k.out[0] == whole.out[0] && k.out[1] == whole.out[1];
+    a.out = same ? pte_result_image(t, n) : pte_tensor(t, PTE_CHAR, &shape);
+    call_transposed(t, &k, &a);
+    pte_finish_image(t, n, same ? a.out : cut_out(t, a.out, batch, &k, &whole));
     return true;
 }
 

@@ -148,6 +148,10 @@ def transposed_scratch_faults(a: list, backend: object, target: str) -> list[str
     wanted = (cmsis_nn.transpose_conv_buffer_size(backend, kind, output_nhwc=out, **common),
               cmsis_nn.transpose_conv_reverse_conv_buffer_size(backend, kind, **common))
     found = (a[-3].numel(), a[-2].numel())
+    rows = h * a[3][0] + max(0, a[1].shape[1] - a[3][0])
+    columns = (w - 1) * a[3][1] + max(a[1].shape[2], a[3][1])
+    if wanted[1] == 0 and (a[4][0] > 0 or rows != out[1] or a[4][1] + out[2] > columns):
+        return ["quantized_transpose_conv2d: CMSIS-NN gives other rows or columns"]
     return [] if found == wanted else [
         f"quantized_transpose_conv2d on {target}: scratch {found}, CMSIS-NN asks for {wanted}"]
 

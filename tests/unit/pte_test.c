@@ -73,6 +73,25 @@ static void nodes_without_a_form_are_named(void **state) {
     assert_false(file_exists(out));
 }
 
+/* CMSIS-NN counts them in 16 bits. */
+static void sides_beyond_the_kernels_are_refused(void **state) {
+    (void)state;
+    const char *out = flow_path("wide");
+    Said said = compile("tosa/cases/wide_signal", out);
+    assert_code(said, 1);
+    assert_says(said.messages, "quantized_conv2d takes at most 65535 pixels a side");
+    assert_says(said.messages, "node conv1d");
+    assert_false(file_exists(out));
+}
+
+static void quotients_that_are_rounded_are_refused(void **state) {
+    (void)state;
+    Said said = compile("tosa/cases/rounded_quotients", flow_path("rounded"));
+    assert_code(said, 1);
+    assert_says(said.messages, "has no form in ExecuTorch's Cortex-M dialect");
+    assert_says(said.messages, "node div");
+}
+
 static void bytes_without_sign_are_refused(void **state) {
     (void)state;
     const char *data = "pains/wide_conv1d.npz";
@@ -121,6 +140,8 @@ int main(void) {
         cmocka_unit_test(the_same_bytes_every_time),
         cmocka_unit_test(inputs_and_outputs_are_floats_unless_asked_for),
         cmocka_unit_test(nodes_without_a_form_are_named),
+        cmocka_unit_test(sides_beyond_the_kernels_are_refused),
+        cmocka_unit_test(quotients_that_are_rounded_are_refused),
         cmocka_unit_test(bytes_without_sign_are_refused),
         cmocka_unit_test(bundles_are_of_programs_and_need_samples),
         cmocka_unit_test(state_is_refused),
