@@ -106,7 +106,7 @@ int pte_padded(Pte *t, int image, int64_t batch, int32_t value, LayerWindow *k) 
     return padded_by(t, image, batch, value, k, before, after);
 }
 
-void pte_call_conv(Pte *t, const PteConv *c, const PteConvCall *a) {
+static void call_conv(Pte *t, const PteConv *c, const PteConvCall *a, int scratch) {
     const LayerWindow *k = &c->k;
     int args[16], n = 0;
     args[n++] = a->image;
@@ -123,9 +123,29 @@ void pte_call_conv(Pte *t, const PteConv *c, const PteConvCall *a) {
     args[n++] = pte_int32s(t, k->out_c, a->shift);
     args[n++] = pte_int(t, a->min);
     args[n++] = pte_int(t, a->max);
-    args[n++] = pte_scratch(t, a->depthwise ? depthwise_scratch(t, c) : conv_scratch(t, c));
+    args[n++] = scratch;
     args[n++] = a->out;
     pte_call(t, a->depthwise ? "quantized_depthwise_conv2d" : "quantized_conv2d", n, args);
+}
+
+/* Depthwise, the dialect takes one image at a time. */
+void pte_call_conv(Pte *t, const PteConv *c, const PteConvCall *a) {
+    const LayerWindow *k = &c->k;
+    if (!a->depthwise || c->batch == 1) {
+        int64_t bytes = a->depthwise ? depthwise_scratch(t, c) : conv_scratch(t, c);
+        call_conv(t, c, a, pte_scratch(t, bytes));
+        return;
+    }
+    PteConv one = *c;
+    one.batch = 1;
+    PteShape in = pte_image_shape(1, k->in_c, k->in[0], k->in[1]);
+    PteShape out = pte_image_shape(1, k->out_c, k->out[0], k->out[1]);
+    for (int64_t i = 0; i < c->batch; i++) {
+        PteConvCall of = *a;
+        of.image = pte_view_from(t, a->image, i * k->in_c * k->in[0] * k->in[1], &in);
+        of.out = pte_view_from(t, a->out, i * k->out_c * k->out[0] * k->out[1], &out);
+        call_conv(t, &one, &of, pte_scratch(t, depthwise_scratch(t, &one)));
+    }
 }
 
 /* Factors, zero points and clamp of a layer n. */

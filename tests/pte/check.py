@@ -173,6 +173,8 @@ def kernel_faults(p: Program, target: str) -> list[str]:
         if max(a[0].shape[1:] + a[-1].shape[1:]) > 65535:
             faults.append(f"{name}: sides of more than 16 bits")
         deep = "depthwise" in name
+        if deep and a[0].shape[0] != 1:
+            faults.append(f"{name} takes one image at a time")
         n, c, h, w = a[0].shape
         out = [a[-1].shape[i] for i in (0, 2, 3, 1)]
         o = a[1].shape
