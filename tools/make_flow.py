@@ -255,6 +255,40 @@ def lanes():
     yield "group_norm_apart", pains.Fn(halves, a=grouped), many(normal)
 
 
+class Causal(nn.Module):
+    """Linear attention whose normalizer is a running sum."""
+
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.out = nn.Linear(16, 48), nn.Linear(16, 16)
+
+    def forward(self, x):
+        q, k, v = (p.unflatten(-1, (2, 8)).transpose(1, 2) for p in self.qkv(x).chunk(3, -1))
+        q, k = F.elu(q) + 1, F.elu(k) + 1
+        sums = torch.einsum("bhtd,bhte->bhtde", k, v).cumsum(2)
+        z = 1 / (torch.einsum("bhtd,bhtd->bht", q, k.cumsum(2)) + 1e-6)
+        return self.out(torch.einsum("bhtd,bhtde,bht->bhte", q, sums, z).transpose(1, 2).flatten(2))
+
+
+class Smoothed(nn.Module):
+    """Energies over what they were before, a step at a time (PCEN)."""
+
+    def forward(self, x):
+        past = [x[..., 0]]
+        for t in range(1, x.shape[-1]):
+            past.append(0.9 * past[-1] + 0.1 * x[..., t])
+        return (x / (torch.stack(past, -1) + 1e-6) ** 0.98 + 2) ** 0.5 - 2**0.5
+
+
+def quotients():
+    """What is divided by small numbers, and products of products."""
+    pair = lambda: (torch.randn(1, 4, 16), torch.randn(1, 4, 16))  # noqa: E731
+    yield "cosine", pains.Fn(lambda s, x, y: F.cosine_similarity(x, y, 1)), [pair() for _ in range(32)]
+    yield "causal_linear_attention", Causal(), [(torch.randn(1, 12, 16),) for _ in range(32)]
+    yield "smoothed_energy", Smoothed(), [(torch.randn(1, 8, 12).exp(),) for _ in range(32)]
+    yield "product_of_five", pains.Fn(lambda s, x: x.prod(1)), [(torch.randn(1, 5, 8),) for _ in range(32)]
+
+
 class Skip(nn.Module):
     def __init__(self):
         super().__init__()
@@ -447,6 +481,9 @@ def main():
     torch.manual_seed(0)
     for name, module, samples in lanes():
         write(f"lanes/{name}", module, samples, False)
+    torch.manual_seed(0)
+    for name, module, samples in quotients():
+        write(f"hard/{name}", module, samples, False)
     torch.manual_seed(0)
     for name, module, samples in pictures():
         write(name, module, samples, False)

@@ -165,7 +165,9 @@ static bool term_multiply(C *c, Graph *g, Node *n, Term *a, Term *b, const bool 
             dim[a->rank] = size[r.label[role][i]];
             a->label[a->rank++] = r.label[role][i];
         }
-    Value *z = MAKE("aten::matmul", arg_value(x), arg_value(y));
+    /* with nothing to sum over a product of elements */
+    const char *row = r.count[SUMMED] > 0 ? "aten::matmul" : "aten::mul.Tensor";
+    Value *z = MAKE(row, arg_value(x), arg_value(y));
     a->value = MAKE("aten::reshape", arg_value(z), arg_ints(c, a->rank, dim));
     return true;
 }

@@ -164,13 +164,18 @@ static void prod_decompose(C *c, Graph *g, Node *n) {
         diag_error(c, DIAG_MODEL, &n->loc, "the product of no elements is not supported");
         return;
     }
+    Value *rest = NULL; /* what is left over where the number is odd */
     while (x->type.dim[dim] > 1) {
         int64_t size = x->type.dim[dim], half = size / 2;
-        Value *y = MAKE("aten::mul.Tensor", arg_value(slice(g, n, x, dim, 0, half)),
-                        arg_value(slice(g, n, x, dim, half, 2 * half)));
-        Value *part[2] = {y, size % 2 ? slice(g, n, x, dim, 2 * half, size) : NULL};
-        x = part[1] ? MAKE("aten::cat", arg_values(c, 2, part), arg_int(dim)) : y;
+        Value *odd = size % 2 ? slice(g, n, x, dim, 2 * half, size) : NULL;
+        x = MAKE("aten::mul.Tensor", arg_value(slice(g, n, x, dim, 0, half)),
+                 arg_value(slice(g, n, x, dim, half, 2 * half)));
+        rest = rest && odd ? MAKE("aten::mul.Tensor", arg_value(rest), arg_value(odd))
+               : odd       ? odd
+                           : rest;
     }
+    if (rest)
+        x = MAKE("aten::mul.Tensor", arg_value(x), arg_value(rest));
     if (flat || !keepdim_of(n))
         x = MAKE("aten::squeeze.dim", arg_value(x), arg_int(dim));
     value_replace(g, n->out[0], x);

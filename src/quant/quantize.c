@@ -92,8 +92,7 @@ QKind rule_of_input(const Node *n, int arg) {
     return arg < (int)COUNT_OF(n->op->quant.in) ? n->op->quant.in[arg] : Q_DEFAULT;
 }
 
-/* The node makes its output on `grid` of its own; what stood for the output is requantized. */
-static Value *requantize_behind(Sets *s, Node *n, int k) {
+Value *requantize_behind(Sets *s, Node *n, int k) {
     Value *out = n->out[k];
     rewrite_begin(s->c, n);
     Node *r = node_new(s->g, n->next, "corten::requantize", ARGS(arg_value(out)));

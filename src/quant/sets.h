@@ -30,6 +30,8 @@ QKind rule_of_output(const Node *n, int k);
 QKind rule_of_input(const Node *n, int arg);
 /* After values were made: each is a set of its own. */
 void sets_grow(Sets *s);
+/* n's output k gets a grid of its own; what stood for it is requantized. Gives the former. */
+Value *requantize_behind(Sets *s, Node *n, int k);
 /* Does n write several values into one, each where it belongs? */
 bool joins_values(const Node *n);
 /* The only node that reads any of the set's values, but for those that hand them on within the set;
@@ -56,6 +58,8 @@ void widths_match(Sets *s);
 
 /* Is what n joins a state whose parts have unlike ranges? They keep grids of their own then. */
 bool state_joined(Sets *s, const Node *n);
+/* Demands 16 bits where 8 would lose what matters (demands.c) ... */
+void demands_find(Sets *s);
 /* ... and for lanes of unlike ranges, of which 8 would leave some too little (lanes.c). */
 void lanes_demand(Sets *s);
 /* Demands 16 bits for the states of the model that need them. */

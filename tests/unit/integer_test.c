@@ -89,7 +89,6 @@ static const struct {
     const char *fixture, *why;
 } excused[] = {
     {"prod/all", "a product of 60 normal numbers: what is multiplied first is all but zero"},
-    {"prod/one_dim", "29.0 dB in int8: most products are far below the largest"},
     {"adaptive_max_pool3d/of_1x1x1", "places of maxima are those of int8"},
     {"count_nonzero*", "functions of int16 that give int64 read 8 bits of it"},
     {"avg_pool3d/whole_plane", "int16 twice: over the plane, then over the depth"},
