@@ -408,12 +408,22 @@ static void walk_terms(Terms *t) {
     add(t, index && index[rank - 1] >= 0 ? outputs : 0);
 }
 
+/* Of a softmax's numbers those near enough to their row's largest to have an exponential: a grid
+ * holds its numbers' range, so they lie apart in it as random ones do. */
+static double share_with_exponential(const Call *c) {
+    double range = get(c, "input_bytes", 1) > 1 ? 65535 : 255;
+    return has(c, "diff_min") ? fmin(1, -get(c, "diff_min", 0) / range) : 0;
+}
+
 static void row_terms(Terms *t) {
     const Call *c = t->call;
     double rows = get(c, "rows", 1), size = get(c, "row_size", 1);
     add(t, rows);
     add(t, rows * size);
     add(t, rows * blocks(size, 16));
+    bool masked = call_ref_named(c, "mask") != NULL;
+    add(t, rows * size * share_with_exponential(c) * !masked);
+    add(t, rows * size * share_with_exponential(c) * masked);
 }
 
 static void recurrent_terms(Terms *t) {

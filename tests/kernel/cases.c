@@ -283,6 +283,8 @@ static void fill_operand(const Maker *m, const CallRef *ref, uint8_t *to) {
     const Buffer *b = ref->buffer;
     for (int64_t i = 0; i < b->bytes; i++)
         to[i] = (uint8_t)(m->extreme ? (chance(&own, 50) ? 127 : 128) : next(&own));
+    for (int64_t i = 0; b->element == DT_BOOL && i < b->bytes; i++)
+        to[i] &= 1; /* so that a mask hides a half, as a causal one does */
     for (int64_t f = 0; b->element == DT_F32 && f < b->bytes / 4; f++) {
         float x = (float)between(&own, -4000, 4000) / (m->near_one ? 1024.0f : 64.0f);
         if (m->near_one ? !chance(&own, 2) : f % 3 == 0)
