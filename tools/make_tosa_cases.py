@@ -141,6 +141,8 @@ def cases():
     yield "gru_cell_that_streams", Stream(), [normal(1, 4)]
     yield "lstm_of_100_steps", Recurrent(nn.LSTM(2, 3)), [normal(100, 1, 2)]
     yield "running_mean", RunningMean(), [normal(1, 4, 3, 3)]
+    yield "norm_of_small_deviations", Fn(lambda m, x: m.layer((x * torch.tensor([[1.0], [0.012]])).repeat(1, 1, 8)), layer=nn.LayerNorm(512)), \
+        [normal(1, 2, 64)]
     yield "wide_signal", Fn(lambda m, x: m.layer(x.repeat(1, 1, 660)).amax(-1), layer=nn.Conv1d(2, 2, 3)), [normal(1, 2, 100)]
     yield "dilated_transposed_conv", nn.ConvTranspose2d(3, 4, 3, 2, 2, 1, dilation=2), [normal(1, 3, 5, 4)]
     yield "volumes", nn.Conv3d(2, 3, 3, padding=1), [normal(1, 2, 4, 5, 6)]

@@ -149,6 +149,25 @@ const int32_t *layer_bias(C *c, const Node *n, int64_t channels) {
     return bias ? bias->constant->data : NEW_ARRAY(c, int32_t, channels);
 }
 
+int layer_slopes_last(const Value *x, const Value *weight, int8_t *order) {
+    int rank = x->type.rank, missing = rank - weight->type.rank, first = rank, last = -1, outer = 0;
+    for (int d = missing; d >= 0 && d < rank; d++)
+        if (weight->type.dim[d - missing] > 1) {
+            first = d < first ? d : first;
+            last = d;
+        }
+    if (last < 0) /* one slope */
+        first = last = rank - 1;
+    for (int d = 0; d < rank; d++)
+        if (d < first || d > last)
+            order[outer++] = (int8_t)d;
+    for (int d = first; d <= last; d++)
+        order[outer + d - first] = (int8_t)d;
+    int64_t slopes = type_count(&weight->type);
+    bool alike = slopes == 1 || slopes == dims_count(last - first + 1, x->type.dim + first);
+    return missing >= 0 && rank > 0 && alike ? outer : -1;
+}
+
 double layer_real(const Value *weight, int64_t i) {
     const Grid *grid = weight->grid;
     const Part *part = &grid->part[0];

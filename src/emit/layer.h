@@ -43,7 +43,10 @@ const int8_t *layer_weights(C *c, const Node *n, const LayerWindow *k, bool dept
 /* [o][taps][i] of a window without groups and dilation, which *k becomes: zeros are written out. */
 const int8_t *layer_whole_weights(C *c, const Node *n, LayerWindow *k);
 const int32_t *layer_bias(C *c, const Node *n, int64_t channels); /* zeros if there is none */
-double layer_real(const Value *weight, int64_t i);                /* number i of a constant */
+/* The dims of x in an order that has those innermost whose elements have slopes of a PReLU, and how
+ * many have none; -1: they are not neighbours. */
+int layer_slopes_last(const Value *x, const Value *weight, int8_t *order);
+double layer_real(const Value *weight, int64_t i); /* number i of a constant */
 /* What brings the sums of each channel to the grid of n's first output. */
 void layer_factors(const Node *n, int64_t channels, int32_t *multiplier, int32_t *shift);
 

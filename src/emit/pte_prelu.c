@@ -170,23 +170,19 @@ static int below_zero(Pte *t, const Prelu *p) {
 /* What is above zero and what is below, of which one is zero: their sum is exact. */
 bool pte_prelu(Pte *t, Node *n) {
     const Value *x = node_in(n, "self"), *weight = node_in(n, "weight"), *y = n->out[0];
-    int rank = x->type.rank;
-    if (!layer_int8(x) || !layer_int8(y) || !weight->constant || !weight->grid || rank < 2)
+    int8_t order[MAX_RANK], entry[256];
+    if (!layer_int8(x) || !layer_int8(y) || !weight->constant || !weight->grid ||
+        layer_slopes_last(x, weight, order) < 0)
         return false;
-    int8_t order[MAX_RANK], entry[256]; /* channels innermost */
-    for (int k = 0, d = 0; d < rank; d++)
-        if (d != 1)
-            order[k++] = (int8_t)d;
-    order[rank - 1] = 1;
-    Prelu p = {
-        .channels = x->type.dim[1], .zero = value_zero_point(x), .out_zero = value_zero_point(y)};
+    Prelu p = {.channels = type_count(&weight->type),
+               .zero = value_zero_point(x),
+               .out_zero = value_zero_point(y)};
     p.rows = type_count(&x->type) / p.channels;
     p.below = NEW_ARRAY(t->c, Below, p.channels);
     p.slope = NEW_ARRAY(t->c, Slope, p.channels);
     double ratio = ldexp(value_scale(x) / value_scale(y), -PRELU_BITS);
-    bool one = type_count(&weight->type) == 1;
     for (int64_t i = 0; i < p.channels; i++) {
-        p.below[i] = (Below){ratio * layer_real(weight, one ? 0 : i), p.zero + 128, p.out_zero};
+        p.below[i] = (Below){ratio * layer_real(weight, i), p.zero + 128, p.out_zero};
         p.slope[i] = slope_of(&p.below[i]);
     }
     for (int32_t q = -128; q < 128; q++)

@@ -1,21 +1,24 @@
 /* Layer, RMS, group and instance norm in TOSA. The kernel's 64-bit statistics have no form there;
- * these have 32 bits: a distance to the mean has FRACTION bits of fraction, squares lose bits until
- * their sum fits, and 1 / sqrt comes from a TABLE and two Newton steps. What is lost is below 2^-10
- * of a normalized element: a result may be the step beside the kernel's. */
+ * these have 32 bits: distances to the nearest integer of the mean are exact, so are the sum of
+ * their squares and that of them, which takes the rest of the mean away; 1 / sqrt comes from a
+ * TABLE and two Newton steps. What is lost is below 2^-14 of a normalized element where the
+ * elements deviate by half a step or more: a result may be the step beside the kernel's. */
 #include "emit/tosa.h"
 #include "ops/ops.h"
 
 #include <math.h>
 
-enum { FRACTION = 10, PRODUCT_BITS = 18, ROOT_BITS = 29 };
-enum { NORMALIZED_MOST = 1 << 15 }; /* elements of a group */
+/* A distance is below 255.5, a root at most 2^ROOT_BITS * 2: their product is below 2^58 * 255.5 /
+ * 256 times 2^(FRACTION - 21), and fits 32 bits behind PRODUCT_BITS. */
+enum { FRACTION = 20, PRODUCT_BITS = 27, ROOT_BITS = 29 };
+enum { SUM_BITS = 30 }; /* of a sum of squares: below 2^SUM_BITS */
 
 typedef struct {
     Tosa *t;
     const Node *n;
     Norm v;
     TosaDims dims, single; /* [outer][groups][channels][elements]; the last two as one each */
-    int lost;              /* bits of a square */
+    int spare;             /* bits of fraction of a sum of squares */
     double unit;           /* that a sum of squares is of the square of a step */
 } Norming;
 
@@ -35,16 +38,36 @@ static int sum(const Norming *k, int tensor) {
     return tensor;
 }
 
-/* 2^FRACTION times the distance to the group's mean. */
-static int distances(const Norming *k, int tensor) {
-    const Value *x = node_in(k->n, "input");
-    int fine = tosa_widened(k->t, tensor, value_zero_point(x), FRACTION);
-    if (!k->v.centered)
-        return fine;
-    int all = sum(k, tosa_widened(k->t, tensor, value_zero_point(x), 0));
-    int mean =
-        tosa_rescale_by(k->t, all, TOSA_INT32, 0, 0, ldexp(1, FRACTION) / (double)k->v.count);
-    return tosa_pair(k->t, TOSA_SUB, fine, mean);
+typedef struct {
+    int away;    /* 2^FRACTION times the distance to the group's mean */
+    int squares; /* 2^spare times the sum of the distances' squares */
+} Statistics;
+
+static int shifted_left(const Norming *k, int tensor, int bits) {
+    return bits ? tosa_pair(k->t, TOSA_LOGICAL_LEFT_SHIFT, tensor, number(k, bits)) : tensor;
+}
+
+/* The mean's nearest integer is off by less than one half: what is left of the sum is at most half
+ * the count, and its square below 2^30. */
+static Statistics statistics(const Norming *k, int tensor) {
+    Tosa *t = k->t;
+    int x = tosa_widened(t, tensor, value_zero_point(node_in(k->n, "input")), 0), left = -1;
+    if (k->v.centered) {
+        int mean = tosa_rescale_by(t, sum(k, x), TOSA_INT32, 0, 0, 1 / (double)k->v.count);
+        x = tosa_pair(t, TOSA_SUB, x, mean);
+        left = sum(k, x);
+    }
+    Statistics s = {shifted_left(k, x, FRACTION),
+                    shifted_left(k, sum(k, tosa_product(t, x, x, 0)), k->spare)};
+    if (left >= 0) {
+        double each = 1 / (double)k->v.count;
+        int rest = tosa_rescale_by(t, left, TOSA_INT32, 0, 0, ldexp(each, FRACTION));
+        int square = tosa_rescale_by(t, tosa_product(t, left, left, 0), TOSA_INT32, 0, 0,
+                                     ldexp(each, k->spare));
+        s.away = tosa_pair(t, TOSA_SUB, s.away, rest);
+        s.squares = tosa_pair(t, TOSA_SUB, s.squares, square);
+    }
+    return s;
 }
 
 /* 1 / sqrt(u) in ROOT_BITS for u = m / 2^31 from a quarter up: eight bits by table, then 16 and 27.
@@ -65,12 +88,11 @@ static int roots(const Norming *k, int m) {
 }
 
 /* Distances divided by their root mean square: *scale is what one of these numbers is worth. */
-static int normalized(const Norming *k, int away, double *scale) {
+static int normalized(const Norming *k, const Statistics *s, double *scale) {
     Tosa *t = k->t;
-    int squares = sum(k, tosa_product(t, away, away, k->lost));
     double root = value_scale(node_in(k->n, "input"));
     int32_t epsilon = (int32_t)fmin(1 << 29, rint(k->v.eps / (root * root) * k->unit));
-    int v = tosa_pair(t, TOSA_MAXIMUM, tosa_pair(t, TOSA_ADD, squares, number(k, epsilon)),
+    int v = tosa_pair(t, TOSA_MAXIMUM, tosa_pair(t, TOSA_ADD, s->squares, number(k, epsilon)),
                       number(k, 1));
     int zeros = tosa_add(t, TOSA_CLZ, NULL, 1, &v, TOSA_INT32, &k->single); /* 1 to 31 */
     /* 0 to 15: half of the even shift that leaves 29 bits */
@@ -81,7 +103,7 @@ static int normalized(const Norming *k, int away, double *scale) {
     int right = tosa_pair(t, TOSA_SUB, number(k, 15), half);
     *scale =
         sqrt(k->unit) * ldexp(1, PRODUCT_BITS + 15 - ROOT_BITS - FRACTION) / sqrt(ldexp(1, 31));
-    return tosa_shifted_right(t, tosa_product(t, away, y, PRODUCT_BITS), right);
+    return tosa_shifted_right(t, tosa_product(t, s->away, y, PRODUCT_BITS), right);
 }
 
 /* A parameter in steps of `step`, shaped to meet the elements that it is of. */
@@ -113,11 +135,15 @@ static int scaled(const Norming *k, int x, double scale) {
                            scale / value_scale(k->n->out[0]));
 }
 
+/* Squares of distances to the mean are below 2^14 on average, those to zero below 2^16. */
+static int spare_bits(const Norm *v) {
+    return SUM_BITS - (v->centered ? 14 : 16) - (int)ceil(log2((double)v->count));
+}
+
 static bool fits(const Node *n, const Norm *v) {
     const Value *weight = node_in(n, "weight"), *bias = node_in(n, "bias");
     return layer_int8(node_in(n, "input")) && layer_int8(n->out[0]) &&
-           (!weight || weight->constant) && (!bias || bias->constant) &&
-           v->count <= NORMALIZED_MOST;
+           (!weight || weight->constant) && (!bias || bias->constant) && spare_bits(v) >= 0;
 }
 
 bool tosa_norm(Tosa *t, Node *n) {
@@ -129,12 +155,12 @@ bool tosa_norm(Tosa *t, Node *n) {
                                         k.v.count / k.v.channels}}
                           : (TosaDims){4, {k.v.outer, 1, 1, k.v.count}};
     k.single = (TosaDims){4, {k.dims.dim[0], k.dims.dim[1], 1, 1}};
-    /* squares are below 2^(16 + 2 * FRACTION); all of them and epsilon below 2^31 */
-    k.lost = (int)fmax(0, 16 + 2 * FRACTION + ceil(log2((double)k.v.count)) - 30);
-    k.unit = (double)k.v.count * ldexp(1, 2 * FRACTION - k.lost);
+    k.spare = spare_bits(&k.v);
+    k.unit = ldexp((double)k.v.count, k.spare);
     int x = tosa_reshape(t, tosa_in_logical_order(t, node_in(n, "input")), &k.dims);
     double scale;
-    x = normalized(&k, distances(&k, x), &scale);
+    Statistics statistic = statistics(&k, x);
+    x = normalized(&k, &statistic, &scale);
     tosa_store(t, n, tosa_in_own_order(t, n, scaled(&k, x, scale)));
     return true;
 }

@@ -113,34 +113,17 @@ static int below_zero(Tosa *t, const Node *n, int wide, double ratio) {
     return tosa_rescale(t, below, TOSA_INT32, 0, 0, (int)count, multiplier, shift);
 }
 
-/* The dims of x, from *first to *last, of which each element has its slope. */
-static bool slopes_span(const Value *x, const Value *weight, int *first, int *last) {
-    int rank = x->type.rank, missing = rank - weight->type.rank;
-    *first = *last = rank - 1;
-    for (int d = rank - 1; d >= missing; d--)
-        *first = weight->type.dim[d - missing] > 1 ? d : *first;
-    while (*last > *first && weight->type.dim[*last - missing] == 1)
-        (*last)--;
-    int64_t count = type_count(&weight->type);
-    return missing >= 0 &&
-           (count == 1 || count == dims_count(*last - *first + 1, x->type.dim + *first));
-}
-
 bool tosa_write_prelu(Tosa *t, Node *n) {
     const Value *x = node_in(n, "self"), *weight = node_in(n, "weight"), *y = node_result(n);
-    int rank = x->type.rank, first, last, outer = 0;
-    if (!layer_int8(x) || !layer_int8(y) || !weight->constant || !weight->grid || rank < 1 ||
-        !slopes_span(x, weight, &first, &last))
+    int8_t order[MAX_RANK];
+    if (!layer_int8(x) || !layer_int8(y) || !weight->constant || !weight->grid)
         return false;
-    int8_t order[MAX_RANK]; /* what has slopes innermost */
-    for (int d = 0; d < rank; d++)
-        if (d < first || d > last)
-            order[outer++] = (int8_t)d;
-    for (int d = first; d <= last; d++)
-        order[outer + d - first] = (int8_t)d;
+    int outer = layer_slopes_last(x, weight, order);
+    if (outer < 0)
+        return false;
     int q = tosa_value_in(t, x, order);
     TosaDims dims = tosa_dims(t, q);
-    dims.dim[outer] = dims_count(last - first + 1, dims.dim + outer);
+    dims.dim[outer] = dims_count(x->type.rank - outer, dims.dim + outer);
     dims.rank = outer + 1;
     double ratio = ldexp(value_scale(x) / value_scale(y), -PRELU_BITS);
     int wide = tosa_widened(t, tosa_reshape(t, q, &dims), value_zero_point(x), PRELU_BITS);

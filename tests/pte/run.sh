@@ -28,7 +28,7 @@ for name in adaptive_max_pool average_over_padding differences flipped_and_gathe
     dilated_transposed_conv transposed_convs; do
     cases="$cases $source/tests/tosa/cases/$name"
 done
-for name in avg_pool1d/ceil_count avg_pool1d/plain=1 max_pool1d/stride_padding adaptive_max_pool1d/7_to_3; do
+for name in _prelu_kernel/every_element avg_pool1d/ceil_count avg_pool1d/plain=1 max_pool1d/stride_padding adaptive_max_pool1d/7_to_3; do
     cases="$cases $source/tests/op/$name"
 done
 check 2 $cases
