@@ -5,6 +5,8 @@
 #include "lower/pointwise.h"
 #include "ops/ops.h"
 
+#include <string.h>
+
 static const double SQRT_HALF = 0.70710678118654752440;
 static const double SQRT_2_OVER_PI = 0.79788456080286535588;
 static const double SELU_ALPHA = 1.6732632423543772848;
@@ -117,6 +119,30 @@ static void shape_rrelu(C *c, Node *n) {
         diag_error(c, DIAG_MODEL, &n->loc,
                    "rrelu with training=True is random: export the model in eval mode");
     shape_same(c, n);
+}
+
+/* What exported decompositions have of rrelu: also the noise, which inference does not write. */
+static void shape_rrelu_functional(C *c, Node *n) {
+    shape_rrelu(c, n);
+    n->out[1]->type = node_in(n, "noise")->type;
+}
+
+static void eval_rrelu_functional(C *c, Node *n) {
+    const Array *x = eval_value(c, node_in(n, "self")), *noise = eval_value(c, node_in(n, "noise"));
+    Array *y = eval_out(c, n, 0), *same = eval_out(c, n, 1);
+    for (int64_t i = 0, count = array_count(x); i < count; i++) {
+        double in = array_get(x, i);
+        array_set(y, i, map_rrelu(n, &in));
+    }
+    memcpy(same->data, noise->data, (size_t)array_bytes(noise));
+}
+
+static void decompose_rrelu_functional(C *c, Graph *g, Node *n) {
+    (void)c;
+    Value *y = MAKE("aten::rrelu", arg_value(node_in(n, "self")), *node_arg(n, "lower"),
+                    *node_arg(n, "upper"));
+    value_replace(g, n->out[0], y);
+    value_replace(g, n->out[1], node_in(n, "noise"));
 }
 
 static double map_threshold(const Node *n, const double *in) {
@@ -238,6 +264,12 @@ static const Op rows[] = {
                "bool training=False, Generator? generator=None) -> Tensor",
      .map = map_rrelu,
      .shape = shape_rrelu},
+    {.schema = "aten::rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125, "
+               "Scalar upper=0.33333333333333331, bool training=False, Generator? generator=None) "
+               "-> (Tensor, Tensor noise_out)",
+     .shape = shape_rrelu_functional,
+     .eval = eval_rrelu_functional,
+     .decompose = decompose_rrelu_functional},
     {.schema = "aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
      .map = map_threshold},
     {.schema = "aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", .map = map_hardshrink},
