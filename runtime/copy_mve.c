@@ -5,16 +5,6 @@
 #include "loop.h"
 #include "run_mve.h"
 
-typedef struct { /* runs side by side in memory: how many, and from one to the next */
-    int32_t count, in_stride, out_stride;
-} Rows;
-
-__attribute__((noinline)) static void copy_rows(const Rows *rows, uint8_t *output,
-                                                const uint8_t *input, int32_t count) {
-    for (int32_t i = rows->count; i > 0; i--, output += rows->out_stride, input += rows->in_stride)
-        ctn_copy_run_mve(output, input, count);
-}
-
 __attribute__((noinline)) static void collect(uint8_t *to, const uint8_t *from, int32_t stride,
                                               int32_t count) {
     const uint16x8_t offset = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)stride);
@@ -36,24 +26,27 @@ __attribute__((noinline)) static void spread(uint8_t *to, int32_t stride, const 
 void ctn_copy_mve(const CtnCopyArgs *a, const CtnFrame *frame) {
     uint8_t *input = ctn_at(frame, a->input);
     uint8_t *output = ctn_at(frame, a->output);
-    int32_t index[8] = {0}, in = 0, out = 0, count;
+    int32_t index[7] = {0}, in = 0, out = 0;
+    int first = 0, outer = 7;
     int32_t in_step = a->in_stride[7], out_step = a->out_stride[7];
-    if (ctn_is_empty(8, a->dim))
+    while (first < 7 && a->dim[first] == 1)
+        first++;
+    if (ctn_is_empty(8 - first, a->dim + first))
         return;
-    int outer = 8 - ctn_run_dims(8, a->dim, a->in_stride, a->out_stride, &count);
     int is_run = in_step == 1 && out_step == 1;
-    Rows rows = {1, 0, 0};
-    if (is_run && outer > 0) {
+    CtnRows rows = {1, a->dim[7], 0, 0};
+    if (is_run && outer > first) {
         outer--;
-        rows = (Rows){a->dim[outer], a->in_stride[outer], a->out_stride[outer]};
+        rows = (CtnRows){a->dim[outer], a->dim[7], a->in_stride[outer], a->out_stride[outer]};
     }
     do
         if (is_run)
-            copy_rows(&rows, output + out, input + in, count);
+            ctn_copy_rows_mve(output + out, input + in, &rows);
         else if (out_step == 1)
-            collect(output + out, input + in, in_step, count);
+            collect(output + out, input + in, in_step, rows.bytes);
         else
-            spread(output + out, out_step, input + in, count);
-    while (ctn_step(outer, a->dim, index, a->in_stride, &in, a->out_stride, &out));
+            spread(output + out, out_step, input + in, rows.bytes);
+    while (ctn_step(outer - first, a->dim + first, index, a->in_stride + first, &in,
+                    a->out_stride + first, &out));
 }
 #endif

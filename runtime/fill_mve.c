@@ -14,7 +14,8 @@ void ctn_fill_mve(const CtnFillArgs *a, const CtnFrame *frame) {
         high = low;
     const uint32_t sixteen[4] = {low, high, low, high};
     const uint8x16_t value = vldrbq_u8((const uint8_t *)sixteen);
-    for (int32_t run = 0; run < a->runs; run++, output += a->stride * a->element_size)
-        ctn_fill_run_mve(output, value, a->count * a->element_size);
+    const CtnRows rows = {a->runs, a->count * a->element_size, 0, a->stride * a->element_size};
+    if (rows.count > 0)
+        ctn_fill_rows_mve(output, value, &rows);
 }
 #endif

@@ -1,5 +1,5 @@
-/* Runs of bytes by MVE. A compiler makes more of the loops' ends than of their bodies, so they are
- * assembly: four vectors at a time, then what is left under tail predication. */
+/* Rows of bytes by MVE. A compiler makes more of the loops' ends than of their bodies, so they are
+ * assembly: of each row four vectors at a time, then what is left under tail predication. */
 #ifndef CTN_RUN_MVE_H
 #define CTN_RUN_MVE_H
 
@@ -7,24 +7,37 @@
 
 #include <stdint.h>
 
-/* bytes >= 0; the two do not overlap. */
-static inline void ctn_copy_run_mve(uint8_t *to, const uint8_t *from, int32_t bytes);
-/* The value over and over. */
-static inline void ctn_fill_run_mve(uint8_t *to, uint8x16_t value, int32_t bytes);
+/* count > 0 rows of bytes >= 0, and from the start of one to that of the next. */
+typedef struct {
+    int32_t count, bytes, in_stride, out_stride;
+} CtnRows;
+
+/* The two do not overlap. */
+static inline void ctn_copy_rows_mve(uint8_t *to, const uint8_t *from, const CtnRows *rows);
+/* The value over and over; in_stride is not read. */
+static inline void ctn_fill_rows_mve(uint8_t *to, uint8x16_t value, const CtnRows *rows);
 
 #ifdef CTN_EMULATE
-static inline void ctn_copy_run_mve(uint8_t *to, const uint8_t *from, int32_t bytes) {
-    for (int32_t i = 0; i < bytes; i++)
-        to[i] = from[i];
+static inline void ctn_copy_rows_mve(uint8_t *to, const uint8_t *from, const CtnRows *rows) {
+    for (int32_t row = 0; row < rows->count; row++)
+        for (int32_t i = 0; i < rows->bytes; i++)
+            to[row * rows->out_stride + i] = from[row * rows->in_stride + i];
 }
 
-static inline void ctn_fill_run_mve(uint8_t *to, uint8x16_t value, int32_t bytes) {
-    for (; bytes > 0; bytes -= 16, to += 16)
-        vstrbq_p_u8(to, value, vctp8q((uint32_t)bytes));
+static inline void ctn_fill_rows_mve(uint8_t *to, uint8x16_t value, const CtnRows *rows) {
+    for (int32_t row = 0; row < rows->count; row++, to += rows->out_stride)
+        for (int32_t i = 0; i < rows->bytes; i += 16)
+            vstrbq_p_u8(to + i, value, vctp8q((uint32_t)(rows->bytes - i)));
 }
 #else
-static inline void ctn_copy_run_mve(uint8_t *to, const uint8_t *from, int32_t bytes) {
-    __asm__ volatile("wls lr, %[fours], 2f\n"
+/* Both pointers end a row behind the vectors of it: a row of b bytes moves them by b rounded up. */
+static inline int32_t ctn_row_gap(int32_t stride, int32_t bytes) {
+    return stride - ((bytes + 15) & ~15);
+}
+
+static inline void ctn_copy_rows_mve(uint8_t *to, const uint8_t *from, const CtnRows *rows) {
+    int32_t count = rows->count, bytes = rows->bytes;
+    __asm__ volatile("0: wls lr, %[fours], 2f\n"
                      "1: vldrb.8 q0, [%[from]], #16\n"
                      "vldrb.8 q1, [%[from]], #16\n"
                      "vldrb.8 q2, [%[from]], #16\n"
@@ -38,14 +51,20 @@ static inline void ctn_copy_run_mve(uint8_t *to, const uint8_t *from, int32_t by
                      "3: vldrb.8 q0, [%[from]], #16\n"
                      "vstrb.8 q0, [%[to]], #16\n"
                      "letp lr, 3b\n"
-                     "4:\n"
-                     : [to] "+r"(to), [from] "+r"(from)
-                     : [fours] "r"(bytes >> 6), [rest] "r"(bytes & 63)
-                     : "lr", "q0", "q1", "q2", "q3", "memory");
+                     "4: add %[from], %[from], %[in_gap]\n"
+                     "add %[to], %[to], %[out_gap]\n"
+                     "subs %[count], %[count], #1\n"
+                     "bne 0b\n"
+                     : [to] "+r"(to), [from] "+r"(from), [count] "+r"(count)
+                     : [fours] "r"(bytes >> 6), [rest] "r"(bytes & 63),
+                       [in_gap] "r"(ctn_row_gap(rows->in_stride, bytes)),
+                       [out_gap] "r"(ctn_row_gap(rows->out_stride, bytes))
+                     : "lr", "q0", "q1", "q2", "q3", "memory", "cc");
 }
 
-static inline void ctn_fill_run_mve(uint8_t *to, uint8x16_t value, int32_t bytes) {
-    __asm__ volatile("wls lr, %[fours], 2f\n"
+static inline void ctn_fill_rows_mve(uint8_t *to, uint8x16_t value, const CtnRows *rows) {
+    int32_t count = rows->count, bytes = rows->bytes;
+    __asm__ volatile("0: wls lr, %[fours], 2f\n"
                      "1: vstrb.8 %q[value], [%[to]], #16\n"
                      "vstrb.8 %q[value], [%[to]], #16\n"
                      "vstrb.8 %q[value], [%[to]], #16\n"
@@ -54,10 +73,13 @@ static inline void ctn_fill_run_mve(uint8_t *to, uint8x16_t value, int32_t bytes
                      "2: wlstp.8 lr, %[rest], 4f\n"
                      "3: vstrb.8 %q[value], [%[to]], #16\n"
                      "letp lr, 3b\n"
-                     "4:\n"
-                     : [to] "+r"(to)
-                     : [value] "w"(value), [fours] "r"(bytes >> 6), [rest] "r"(bytes & 63)
-                     : "lr", "memory");
+                     "4: add %[to], %[to], %[gap]\n"
+                     "subs %[count], %[count], #1\n"
+                     "bne 0b\n"
+                     : [to] "+r"(to), [count] "+r"(count)
+                     : [value] "w"(value), [fours] "r"(bytes >> 6), [rest] "r"(bytes & 63),
+                       [gap] "r"(ctn_row_gap(rows->out_stride, bytes))
+                     : "lr", "memory", "cc");
 }
 #endif
 
