@@ -25,6 +25,8 @@ extern const int layer_count;
 int layer_find(const char *name); /* -1 */
 /* The layer in the best variant of an ISA level (NULL: plain C), with random numbers. */
 Placed *layer_place(C *c, const Layer *layer, const char *isa);
+/* A layer of int16 with a function in its store, of so many pieces; 0: by a table. */
+Placed *layer_place_mapped(C *c, const Layer *layer, const char *isa, int32_t pieces);
 /* In this variant; NULL if it does not accept the layer. */
 Placed *layer_place_as(C *c, const Layer *layer, const Variant *v);
 

@@ -1,12 +1,15 @@
-/* corten_costs [CPU] > src/lower/measured_instructions.c: what each kernel costs on each CPU. The
- * bench's layers, whole and as strips of a few rows, and the cases of the kernels' tests run on
- * QEMU in every variant that the CPU could choose; factors of the terms in call_terms, none below
- * zero, are fitted to the counts so that the sum of squared relative errors is least. */
+/* corten_costs [CPU] [GLOB...] > src/lower/measured_instructions.c: what each kernel costs on each
+ * CPU, or on one. With GLOBs only those of one of these names are counted, but no sums in stores,
+ * whose rows say what they take more than another; the other rows stay. The bench's layers, whole
+ * and as strips of a few rows, and the cases of the kernels' tests run on QEMU in every variant
+ * that the CPU could choose; factors of the terms in call_terms, none below zero, are fitted to the
+ * counts so that the sum of squared relative errors is least. */
 #include "bench.h"
 #include "chip_run.h"
 #include "kernel/cases.h"
 #include "lower/measured.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +25,8 @@ typedef struct {
 typedef struct {
     C *c;
     const Cpu *cpu;
+    int name_count; /* of kernels that are counted; 0: all are */
+    char **name;
     int call_count, call_capacity, layers; /* the first `layers` calls are of the bench */
     BoardCall *call;
     Sample *sample;
@@ -29,7 +34,16 @@ typedef struct {
 
 /* ---- calls --------------------------------------------------------------------------------- */
 
+static bool is_counted(const Costs *k, const Variant *v) {
+    bool named = k->name_count == 0;
+    for (int i = 0; i < k->name_count; i++)
+        named |= residual_producer(v->kernel) < 0 && fnmatch(k->name[i], v->symbol, 0) == 0;
+    return named;
+}
+
 static void add_call(Costs *k, BoardCall call) {
+    if (!is_counted(k, call.call->variant))
+        return;
     k->call =
         c_grow(k->c, k->call, k->call_count, &k->call_capacity, k->call_count + 1, sizeof *k->call);
     k->call[k->call_count++] = call;
@@ -39,10 +53,13 @@ static void add_placed(Costs *k, const Placed *p) {
     add_call(k, (BoardCall){p->call, p->arena, p->weights, p->arena_bytes, p->weights_bytes});
 }
 
-/* Once with the level's best variant, behind a convolution the same with a sum in its store, and
- * with its small ones. */
+/* Once with the level's best variant, of int16 with functions in its store, behind a convolution
+ * the same with a sum in its store, and with its small ones. */
 static void add_layer(Costs *k, const Layer *layer, const char *isa) {
     add_placed(k, layer_place(k->c, layer, isa));
+    bool maps = layer->kernel == CTN_KERNEL_conv2d_s16 || layer->kernel == CTN_KERNEL_linear_s16;
+    for (int pieces = 0; maps && pieces < 20; pieces += 12)
+        add_placed(k, layer_place_mapped(k->c, layer, isa, pieces));
     bool sums = layer->kernel == CTN_KERNEL_conv2d_s8 || layer->kernel == CTN_KERNEL_conv2d_s8w4;
     if (sums && layer->n > 0) {
         Layer sum = *layer;
@@ -288,21 +305,32 @@ static void print_errors(const Fit *f, const char *cpu, const char *symbol) {
 }
 
 /* Lines are broken here: formatted they would be a line for each number. */
-static void print_row(const Fit *f, const char *cpu, const char *symbol) {
+static void print_row(const double factor[COST_TERMS], const char *cpu, const char *symbol) {
     int column = printf("    {\"%s\", \"%s\", {", cpu, symbol);
     const char *comma = "";
     for (int k = 0; k < COST_TERMS; k++)
-        if (f->factor[k] > 0) {
+        if (factor[k] > 0) {
             bool breaks = column > 80;
             column = breaks ? 0 : column;
             column += printf("%s%s[%d] = %.5g", comma,
                              breaks   ? "\n     "
                              : *comma ? " "
                                       : "",
-                             k, f->factor[k]);
+                             k, factor[k]);
             comma = ",";
         }
     printf("}},\n");
+}
+
+static void print_old_row(const char *cpu, const char *symbol) {
+    for (int i = 0; i < cost_table_count; i++) {
+        const CostRow *row = &cost_table[i];
+        double factor[COST_TERMS];
+        for (int k = 0; k < COST_TERMS; k++)
+            factor[k] = row->factor[k];
+        if (strcmp(row->cpu, cpu) == 0 && strcmp(row->symbol, symbol) == 0)
+            print_row(factor, cpu, symbol);
+    }
 }
 
 static void print_cpu(C *c, void *user) {
@@ -313,6 +341,10 @@ static void print_cpu(C *c, void *user) {
     for (int v = 0; v < variant_table_count; v++) {
         const Variant *variant = &variant_table[v];
         f.count = 0;
+        if (!is_counted(k, variant)) {
+            print_old_row(k->cpu->name, variant->symbol);
+            continue;
+        }
         for (int i = 0; i < k->call_count; i++)
             if (k->sample[i].variant == variant)
                 f.sample[f.count++] = k->sample[i];
@@ -320,7 +352,7 @@ static void print_cpu(C *c, void *user) {
             continue;
         fit(&f);
         print_errors(&f, k->cpu->name, variant->symbol);
-        print_row(&f, k->cpu->name, variant->symbol);
+        print_row(f.factor, k->cpu->name, variant->symbol);
     }
 }
 
@@ -346,8 +378,8 @@ static bool next_counted(const char *only, int *i) {
 }
 
 int main(int argc, char **argv) {
-    const char *only = argc > 1 ? argv[1] : NULL;
-    int failed = 0;
+    const char *only = argc > 1 && cpu_find(argv[1]) ? argv[1] : NULL;
+    int failed = 0, first = only ? 2 : 1;
     printf("/* Instructions of each kernel on each CPU: factors of the terms in terms.c.\n"
            " * Written by bench/costs.c; do not edit. */\n#include \"lower/measured.h\"\n\n"
            "const char cost_origin[] = \"counted under QEMU on");
@@ -356,7 +388,7 @@ int main(int argc, char **argv) {
     printf("; %s -O2\";\n\n/* clang-format off */\nconst CostRow cost_table[] = {\n",
            compiler_name());
     for (int i = -1; next_counted(only, &i);) {
-        Costs k = {.cpu = &cpu_table[i]};
+        Costs k = {.cpu = &cpu_table[i], .name_count = argc - first, .name = argv + first};
         C *c = c_new();
         if (c_try(c, print_cpu, &k) != 0) {
             diag_print(c, stderr, false, false);

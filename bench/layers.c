@@ -728,6 +728,42 @@ Placed *layer_place(C *c, const Layer *layer, const char *isa) {
     return pack_and_place(&m);
 }
 
+/* Pieces of equal length. */
+static void set_pieces(Maker *m, uint32_t *start_field, uint32_t *piece_field, int32_t pieces) {
+    int16_t *start = NEW_ARRAY(m->c, int16_t, pieces);
+    int32_t *piece = NEW_ARRAY(m->c, int32_t, 4 * pieces);
+    for (int32_t i = 0; i < pieces; i++) {
+        start[i] = (int16_t)(i * (65536 / pieces) - 32768);
+        piece[4 * i + 1] = 16 * start[i];
+    }
+    call_const(m->call, start_field, "starts", DT_I16, start, pieces * (int64_t)sizeof *start, 2);
+    call_const(m->call, piece_field, "pieces", DT_I32, piece, 4 * pieces * (int64_t)sizeof *piece,
+               4);
+}
+
+static void set_map(Maker *m, uint32_t *table, uint32_t *start, uint32_t *piece, int32_t pieces) {
+    int16_t entry[513];
+    for (int i = 0; i < 513; i++)
+        entry[i] = (int16_t)next(m);
+    if (pieces > 0)
+        set_pieces(m, start, piece, pieces);
+    else
+        call_const(m->call, table, "table", DT_I16, entry, sizeof entry, 2);
+}
+
+Placed *layer_place_mapped(C *c, const Layer *layer, const char *isa, int32_t pieces) {
+    Maker m = maker_of(c, layer);
+    if (layer->kernel == CTN_KERNEL_conv2d_s16) {
+        CtnConv2dS16Args *a = m.call->args;
+        set_map(&m, &a->table, &a->start, &a->piece, a->pieces = pieces);
+    } else {
+        CtnLinearS16Args *a = m.call->args;
+        set_map(&m, &a->table, &a->start, &a->piece, a->pieces = pieces);
+    }
+    variant_settle(m.call, isa);
+    return pack_and_place(&m);
+}
+
 Placed *layer_place_as(C *c, const Layer *layer, const Variant *v) {
     Maker m = maker_of(c, layer);
     m.call->variant = v;

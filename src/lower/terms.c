@@ -43,6 +43,12 @@ static double looked_up(const Call *call) {
     return call_ref_named(call, "table") != NULL;
 }
 
+/* Steps of the search for the piece of a function. */
+static double searched(const Call *call) {
+    double pieces = get(call, "pieces", 0);
+    return pieces > 0 ? 1 + ceil(log2(pieces)) : 0;
+}
+
 /* Taps that fall on the image, summed over the places of one axis. */
 static double taps_inside(double out, double in, double kernel, double stride, double dilation,
                           double pad) {
@@ -190,6 +196,8 @@ static void convolution_terms(Terms *t) {
     add(t, w.pixels * by_taps);
     add(t, w.inside * by_taps);
     add(t, w.inside * blocks(channels * groups, 4) * by_taps);
+    add(t, outputs * (get(c, "pieces", 0) > 0));
+    add(t, outputs * searched(c));
 }
 
 /* Sixteen channels at a time, of one place or of several neighbours. Where channels fill vectors,
@@ -333,6 +341,8 @@ static void product_terms(Terms *t) {
     add(t, times * rows * blocks(columns, 8) * blocks(depth, 16));
     add(t, times * rows * blocks(columns, 8) * blocks(depth, 64));
     add(t, times * rows * blocks(depth, 16) * (fmod(depth, 16) > 0));
+    add(t, outputs * (get(c, "pieces", 0) > 0));
+    add(t, outputs * searched(c));
 }
 
 /* How many elements of the innermost dims lie one behind the other in both operands. */
