@@ -16,6 +16,12 @@ typedef void Run(const void *args, const CtnFrame *frame);
 /* Rows as in the host's variant table: plain C, then variants; CHIP_LEVEL is the ISA level's
  * number. */
 enum { LEVEL_v6m, LEVEL_v7m, LEVEL_dsp, LEVEL_mve, LEVEL_dsp_small = LEVEL_dsp };
+enum {
+    LEVEL_v6m_map = LEVEL_v6m,
+    LEVEL_v7m_map = LEVEL_v7m,
+    LEVEL_dsp_map = LEVEL_dsp,
+    LEVEL_mve_map = LEVEL_mve
+};
 
 #define PLAIN(name, Struct, FIELDS)                                                                \
     static void run_##name(const void *args, const CtnFrame *frame) {                              \

@@ -21,10 +21,11 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     REF(shift)                                                                                     \
     REF(table)                                                                                     \
     REF(scratch)                                                                                   \
-    INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h)      \
-        INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h)       \
-            INT(dilation_w) INT(groups) INT(input_zero_point) INT(output_zero_point)               \
-                INT(clamp_min) INT(clamp_max) INT(gathered)
+    INT(batches)                                                                                   \
+    INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w)     \
+        INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w)     \
+            INT(groups) INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max) \
+                INT(gathered)
 
 /* A sum in the store of what makes one of its operands: of each result q, which is stored nowhere,
  * and the element s of `skip` beside it (same shape, dense). With x, y = q, s or, if looks_up_skip
@@ -61,10 +62,10 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     REF(shift)                                                                                     \
     REF(table)                                                                                     \
     REF(scratch)                                                                                   \
-    INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h)      \
-        INT(kernel_w) INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h)       \
-            INT(dilation_w) INT(input_zero_point) INT(output_zero_point) INT(clamp_min)            \
-                INT(clamp_max) INT(turned)
+    INT(batches)                                                                                   \
+    INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w)     \
+        INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w)     \
+            INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max) INT(turned)
 
 /* The same with weights of 4 bits, -7..7, two a byte in their order, the first in the low bits;
  * each stands for 16 times its value. */
@@ -84,11 +85,11 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     REF(shift)                                                                                     \
     REF(table)                                                                                     \
     INT(batches)                                                                                   \
-    INT(in_d) INT(in_h) INT(in_w) INT(in_c) INT(out_d) INT(out_h) INT(out_w) INT(out_c)            \
-        INT(kernel_d) INT(kernel_h) INT(kernel_w) INT(stride_d) INT(stride_h) INT(stride_w)        \
-            INT(pad_front) INT(pad_top) INT(pad_left) INT(dilation_d) INT(dilation_h)              \
-                INT(dilation_w) INT(groups) INT(input_zero_point) INT(output_zero_point)           \
-                    INT(clamp_min) INT(clamp_max)
+    INT(in_d)                                                                                      \
+    INT(in_h) INT(in_w) INT(in_c) INT(out_d) INT(out_h) INT(out_w) INT(out_c) INT(kernel_d)        \
+        INT(kernel_h) INT(kernel_w) INT(stride_d) INT(stride_h) INT(stride_w) INT(pad_front)       \
+            INT(pad_top) INT(pad_left) INT(dilation_d) INT(dilation_h) INT(dilation_w) INT(groups) \
+                INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* Some of the output channels of a convolution: channels, int32 [channel_count][2], says which and
  * the first of the `depth` input channels that each reads; weights
@@ -105,10 +106,11 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     REF(multiplier)                                                                                \
     REF(shift)                                                                                     \
     REF(table)                                                                                     \
-    REF(channels) INT(channel_count) INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h)         \
-        INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(start_h) INT(start_w) INT(step_h)    \
-            INT(step_w) INT(tap_h) INT(tap_w) INT(ratio_h) INT(ratio_w) INT(depth)                 \
-                INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
+    REF(channels)                                                                                  \
+    INT(channel_count) INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) \
+        INT(kernel_h) INT(kernel_w) INT(start_h) INT(start_w) INT(step_h) INT(step_w) INT(tap_h)   \
+            INT(tap_w) INT(ratio_h) INT(ratio_w) INT(depth) INT(input_zero_point)                  \
+                INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* Transposed convolution, as a gather: out[oy][ox] sums the taps with
  * oy + pad_top - ky * dilation_h = iy * stride_h, 0 <= iy < in_h.
@@ -125,7 +127,8 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     REF(shift)                                                                                     \
     REF(table)                                                                                     \
     REF(scratch)                                                                                   \
-    INT(rows) INT(depth) INT(columns) INT(input_zero_point) INT(output_zero_point) INT(clamp_min)  \
+    INT(rows)                                                                                      \
+    INT(depth) INT(columns) INT(input_zero_point) INT(output_zero_point) INT(clamp_min)            \
         INT(clamp_max)
 
 /* With weights of 4 bits as in conv2d_s8w4. */
@@ -142,14 +145,20 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     INTS(batch, 4)                                                                                 \
     INTS(lhs_batch_stride, 4)                                                                      \
     INTS(rhs_batch_stride, 4)                                                                      \
-    INT(rows) INT(depth) INT(columns) INT(lhs_row_stride) INT(lhs_depth_stride)                    \
-        INT(rhs_depth_stride) INT(rhs_column_stride) INT(lhs_zero_point) INT(rhs_zero_point)       \
-            INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
+    INT(rows)                                                                                      \
+    INT(depth) INT(columns) INT(lhs_row_stride) INT(lhs_depth_stride) INT(rhs_depth_stride)        \
+        INT(rhs_column_stride) INT(lhs_zero_point) INT(rhs_zero_point) INT(output_zero_point)      \
+            INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
 /* Between activations of 8 and 16 bits, weights int8: as the kernels named _s8, with 64-bit sums,
- * one rounding half up (wide.h) and no tables. *_bytes: 1 or 2, the width of that operand; int16
- * has zero point 0. shift <= 14. conv2d_s16 is also depthwise. `narrow` is for variants: set when
- * the host found that all sums fit int32 and all shifts are -2 or less. */
+ * one rounding half up (wide.h). *_bytes: 1 or 2, the width of that operand; int16 has zero point
+ * 0. shift <= 14. conv2d_s16 is also depthwise. `narrow` is for variants: set when the host found
+ * that all sums fit int32 and all shifts are -2 or less.
+ *
+ * A function in the store: with a table (as of table_s16) or pieces (as of pieces_s16) the clamped
+ * result is an int16 that is stored nowhere, and what is stored, output_bytes wide, is the function
+ * of it. */
+#define CTN_MAP_S16_FIELDS(REF, INT) REF(table) REF(start) REF(piece) INT(pieces)
 #define CTN_LINEAR_S16_FIELDS(REF, INT, INTS)                                                      \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
@@ -158,10 +167,12 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     REF(multiplier)                                                                                \
     REF(shift)                                                                                     \
     REF(scratch)                                                                                   \
+    CTN_MAP_S16_FIELDS(REF, INT)                                                                   \
     INT(rows)                                                                                      \
     INT(depth)                                                                                     \
-    INT(columns) INT(input_bytes) INT(output_bytes) INT(input_zero_point) INT(output_zero_point)   \
-        INT(clamp_min) INT(clamp_max) INT(narrow)
+    INT(columns)                                                                                   \
+    INT(input_bytes) INT(output_bytes) INT(input_zero_point) INT(output_zero_point) INT(clamp_min) \
+        INT(clamp_max) INT(narrow)
 #define CTN_CONV2D_S16_FIELDS(REF, INT, INTS)                                                      \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
@@ -170,9 +181,11 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     REF(multiplier)                                                                                \
     REF(shift)                                                                                     \
     REF(scratch)                                                                                   \
+    CTN_MAP_S16_FIELDS(REF, INT)                                                                   \
     INT(batches)                                                                                   \
     INT(in_h)                                                                                      \
-    INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(stride_h) \
+    INT(in_w)                                                                                      \
+    INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(stride_h)           \
         INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w) INT(groups)       \
             INT(input_bytes) INT(output_bytes) INT(input_zero_point) INT(output_zero_point)        \
                 INT(clamp_min) INT(clamp_max) INT(narrow)
@@ -185,9 +198,9 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     INTS(rhs_batch_stride, 4)                                                                      \
     INT(rows)                                                                                      \
     INT(depth)                                                                                     \
-    INT(columns) INT(lhs_row_stride) INT(lhs_depth_stride) INT(rhs_depth_stride)                   \
-        INT(rhs_column_stride) INT(lhs_bytes) INT(rhs_bytes) INT(output_bytes) INT(lhs_zero_point) \
-            INT(rhs_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)   \
-                INT(clamp_max)
+    INT(columns)                                                                                   \
+    INT(lhs_row_stride) INT(lhs_depth_stride) INT(rhs_depth_stride) INT(rhs_column_stride)         \
+        INT(lhs_bytes) INT(rhs_bytes) INT(output_bytes) INT(lhs_zero_point) INT(rhs_zero_point)    \
+            INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
 #endif

@@ -98,6 +98,9 @@ static inline void conv2d_by_rows(const CtnConv2dS16Args *a, const CtnFrame *fra
                     .min = a->clamp_min,
                     .max = a->clamp_max,
                     .narrow = a->narrow};
+#ifdef CTN_ROWS_MAP
+    rows.map = (CtnMapS16)CTN_MAP_S16(a, frame);
+#endif
     if (a->groups > 1 && a->groups == a->in_c)
         depthwise_by_taps(a, frame, &rows);
     else

@@ -1,6 +1,7 @@
 /* Convolution between activations of 8 or 16 bits, weights int8; also depthwise (groups = in_c). */
 #include "ctn.h"
 #include "loop.h"
+#include "map_s16.h"
 #include "wide.h"
 
 /* The products of one output channel, whose group starts at element `image` of the input. */
@@ -26,6 +27,7 @@ void ctn_conv2d_s16(const CtnConv2dS16Args *a, const CtnFrame *frame) {
     const int32_t *bias = ctn_at(frame, a->bias);
     const int32_t *multiplier = ctn_at(frame, a->multiplier);
     const int8_t *shift = ctn_at(frame, a->shift);
+    const CtnMapS16 map = CTN_MAP_S16(a, frame);
     void *output = ctn_at(frame, a->output);
     int32_t depth = a->in_c / a->groups, group_out = a->out_c / a->groups, at = 0;
     int32_t filter = a->kernel_h * a->kernel_w * depth;
@@ -42,7 +44,7 @@ void ctn_conv2d_s16(const CtnConv2dS16Args *a, const CtnFrame *frame) {
                     int32_t q =
                         ctn_requantize_wide(sum + (bias ? bias[oc] : 0), multiplier[oc], shift[oc]);
                     q = ctn_clamp(q + a->output_zero_point, a->clamp_min, a->clamp_max);
-                    ctn_store_wide(output, a->output_bytes, at++, q);
+                    ctn_store_wide(output, a->output_bytes, at++, ctn_map_s16(&map, q));
                 }
             }
         }

@@ -91,8 +91,9 @@
 
 /* VARIANT(kernel, Struct, isa, accepts, pack): a faster body for one ISA level, bit for bit equal
  * to the plain one, in runtime/<kernel>_<isa>.c. <isa>_small: slower than the level's other, but
- * small, for models that are compiled for size. `accepts` and `pack` name host functions of
- * src/lower (any_call and keep_constants: none needed); the chip's build never sees them. */
+ * small, for models that are compiled for size; <isa>_map: with a function of int16 in its store.
+ * `accepts` and `pack` name host functions of src/lower (any_call and keep_constants: none needed);
+ * the chip's build never sees them. */
 #define CTN_VARIANTS(VARIANT)                                                                      \
     VARIANT(conv2d_s8, Conv2dS8, v6m, conv2d_dots, pack_conv2d_bytes)                              \
     VARIANT(conv2d_s8, Conv2dS8, v7m, conv2d_dots, pack_conv2d_dots)                               \
@@ -121,23 +122,31 @@
     VARIANT(matmul_s8, MatmulS8, dsp, matmul_accepts_dsp, matmul_pack_dsp)                         \
     VARIANT(matmul_s8, MatmulS8, mve, matmul_of_rows, pack_matmul_of_rows)                         \
     VARIANT(linear_s16, LinearS16, v6m, linear_of_rows, pack_linear_by_rows)                       \
+    VARIANT(linear_s16, LinearS16, v6m_map, linear_of_rows_mapped, pack_linear_by_rows)            \
     VARIANT(linear_s16, LinearS16, v7m, linear_of_rows, pack_linear_by_rows)                       \
+    VARIANT(linear_s16, LinearS16, v7m_map, linear_of_rows_mapped, pack_linear_by_rows)            \
     VARIANT(linear_s16, LinearS16, dsp, linear_of_rows, pack_linear_by_rows_dsp)                   \
+    VARIANT(linear_s16, LinearS16, dsp_map, linear_of_rows_mapped, pack_linear_by_rows_dsp)        \
     VARIANT(linear_s16, LinearS16, mve, linear_of_rows, pack_linear_by_rows)                       \
+    VARIANT(linear_s16, LinearS16, mve_map, linear_of_rows_mapped, pack_linear_by_rows)            \
     VARIANT(conv2d_s16, Conv2dS16, v6m, conv2d_by_rows, pack_conv2d_by_rows)                       \
+    VARIANT(conv2d_s16, Conv2dS16, v6m_map, conv2d_by_rows_mapped, pack_conv2d_by_rows)            \
     VARIANT(conv2d_s16, Conv2dS16, v7m, conv2d_by_rows, pack_conv2d_by_rows)                       \
+    VARIANT(conv2d_s16, Conv2dS16, v7m_map, conv2d_by_rows_mapped, pack_conv2d_by_rows)            \
     VARIANT(conv2d_s16, Conv2dS16, dsp, conv2d_by_rows, pack_conv2d_by_rows_dsp)                   \
+    VARIANT(conv2d_s16, Conv2dS16, dsp_map, conv2d_by_rows_mapped, pack_conv2d_by_rows_dsp)        \
     VARIANT(conv2d_s16, Conv2dS16, mve, conv2d_by_rows, pack_conv2d_by_rows)                       \
+    VARIANT(conv2d_s16, Conv2dS16, mve_map, conv2d_by_rows_mapped, pack_conv2d_by_rows)            \
     VARIANT(reduce_sum_s16, ReduceSumS16, mve, sum_of_neighbouring_bytes, keep_constants)          \
-    VARIANT(add_s8, AddS8, v6m, add_accepts_dsp, add_pack_dsp)                                     \
-    VARIANT(add_s8, AddS8, v7m, add_accepts_dsp, add_pack_dsp)                                     \
-    VARIANT(add_s8, AddS8, dsp, add_accepts_dsp, add_pack_dsp)                                     \
+    VARIANT(add_s8, AddS8, v6m, add_in_short_store, pack_add_dims)                                 \
+    VARIANT(add_s8, AddS8, v7m, add_in_short_store, pack_add_dims)                                 \
+    VARIANT(add_s8, AddS8, dsp, add_in_short_store, pack_add_dims)                                 \
     VARIANT(add_s8, AddS8, mve, add_runs, pack_add_runs)                                           \
     VARIANT(add_s16, AddS16, v7m, add_of_halves, keep_constants)                                   \
     VARIANT(add_s16, AddS16, mve, add_of_halves, keep_constants)                                   \
-    VARIANT(mul_s8, MulS8, v6m, mul_accepts_dsp, mul_pack_dsp)                                     \
-    VARIANT(mul_s8, MulS8, v7m, mul_accepts_dsp, mul_pack_dsp)                                     \
-    VARIANT(mul_s8, MulS8, dsp, mul_accepts_dsp, mul_pack_dsp)                                     \
+    VARIANT(mul_s8, MulS8, v6m, mul_in_short_store, pack_mul_dims)                                 \
+    VARIANT(mul_s8, MulS8, v7m, mul_in_short_store, pack_mul_dims)                                 \
+    VARIANT(mul_s8, MulS8, dsp, mul_in_short_store, pack_mul_dims)                                 \
     VARIANT(mul_s8, MulS8, mve, mul_runs, pack_mul_runs)                                           \
     VARIANT(mul_s16, MulS16, v7m, mul_of_halves, keep_constants)                                   \
     VARIANT(mul_s16, MulS16, mve, mul_of_halves, keep_constants)                                   \
@@ -147,10 +156,10 @@
     VARIANT(table_s16, TableS16, mve, any_call, keep_constants)                                    \
     VARIANT(copy, Copy, mve, copy_of_bytes, pack_copy_of_bytes)                                    \
     VARIANT(fill, Fill, mve, any_call, keep_constants)                                             \
-    VARIANT(max_pool2d_s8, MaxPool2dS8, v7m, max_pool_accepts_dsp, keep_constants)                 \
-    VARIANT(max_pool2d_s8, MaxPool2dS8, dsp, max_pool_accepts_dsp, keep_constants)                 \
+    VARIANT(max_pool2d_s8, MaxPool2dS8, v7m, max_pool_of_quads, keep_constants)                    \
+    VARIANT(max_pool2d_s8, MaxPool2dS8, dsp, max_pool_of_quads, keep_constants)                    \
     VARIANT(max_pool2d_s8, MaxPool2dS8, mve, max_pool_of_bytes, keep_constants)                    \
-    VARIANT(avg_pool2d_s8, AvgPool2dS8, dsp, avg_pool_accepts_dsp, keep_constants)                 \
+    VARIANT(avg_pool2d_s8, AvgPool2dS8, dsp, avg_pool_of_quads, keep_constants)                    \
     VARIANT(avg_pool2d_s8, AvgPool2dS8, mve, avg_pool_of_few_taps, keep_constants)                 \
     VARIANT(reduce_sum_s8, ReduceSumS8, mve, sum_of_neighbours, keep_constants)                    \
     VARIANT(softmax_s8, SoftmaxS8, v6m, softmax_by_table, pack_softmax_table)                      \
@@ -161,7 +170,7 @@
     VARIANT(lstm_s8, LstmS8, v6m, any_call, keep_constants)                                        \
     VARIANT(lstm_s8, LstmS8, v7m, any_call, keep_constants)                                        \
     VARIANT(lstm_s8, LstmS8, dsp, any_call, keep_constants)                                        \
-    VARIANT(lstm_s8, LstmS8, mve, units_fill_four, keep_constants)                              \
+    VARIANT(lstm_s8, LstmS8, mve, units_fill_four, keep_constants)                                 \
     VARIANT(gru_s8, GruS8, v6m, units_fill_four, keep_constants)                                   \
     VARIANT(gru_s8, GruS8, v7m, units_fill_four, keep_constants)                                   \
     VARIANT(gru_s8, GruS8, dsp, units_fill_four, keep_constants)                                   \
@@ -179,7 +188,8 @@
     VARIANT(conv2d_s8w4, Conv2dS8W4, v7m, conv2d_int4_bytes, pack_conv2d_int4_bytes)               \
     VARIANT(conv2d_s8w4, Conv2dS8W4, dsp, conv2d_int4_rows, pack_conv2d_int4_rows)                 \
     VARIANT(conv2d_add_s8w4, Conv2dAddS8W4, dsp, conv2d_add_int4_rows, pack_conv2d_add_int4_rows)  \
-    VARIANT(conv2d_add_s8w4, Conv2dAddS8W4, mve, conv2d_add_int4_pairs, pack_conv2d_add_int4_pairs) \
+    VARIANT(conv2d_add_s8w4, Conv2dAddS8W4, mve, conv2d_add_int4_pairs,                            \
+            pack_conv2d_add_int4_pairs)                                                            \
     VARIANT(conv2d_s8w4, Conv2dS8W4, mve, conv2d_int4_pairs, pack_conv2d_int4_pairs)               \
     VARIANT(linear_s8w4, LinearS8W4, v6m, any_call, pack_linear_int4_bytes)                        \
     VARIANT(linear_s8w4, LinearS8W4, v7m, any_call, pack_linear_int4_bytes)                        \

@@ -22,6 +22,9 @@ static inline void linear_by_rows(const CtnLinearS16Args *a, const CtnFrame *fra
                  .max = a->clamp_max,
                  .narrow = a->narrow,
                  .table = 0};
+#ifdef CTN_ROWS_MAP
+    r.map = (CtnMapS16)CTN_MAP_S16(a, frame);
+#endif
     if (a->scratch != CTN_NONE) {
         int16_t *copy = ctn_at(frame, a->scratch), *end = copy;
         ctn_rows_take(&end, input, a->input_bytes, a->input_zero_point, 0, a->depth);

@@ -14,6 +14,14 @@
 #include "rows_size_s16.h"
 #include "wide.h"
 
+/* With CTN_ROWS_MAP the store applies a function. */
+#ifdef CTN_ROWS_MAP
+#include "map_s16.h"
+#define CTN_ROWS_MAPPED(r, q) ctn_map_s16(&(r)->map, q)
+#else
+#define CTN_ROWS_MAPPED(r, q) (q)
+#endif
+
 typedef struct {
     const int8_t *weights; /* [channels][depth] */
     const int32_t *bias, *multiplier;
@@ -22,6 +30,9 @@ typedef struct {
     int32_t channels, depth, output_bytes, zero_point, min, max;
     int32_t narrow;      /* all sums fit int32 and all shifts are -2 or less */
     const int8_t *table; /* for levels whose store has one */
+#ifdef CTN_ROWS_MAP
+    CtnMapS16 map;
+#endif
 } CtnRows;
 
 #ifndef CTN_ROWS_PAIR
@@ -36,7 +47,8 @@ static inline int32_t ctn_rows_requantize(int32_t sum, int32_t multiplier, int32
 }
 
 static inline void ctn_rows_put(const CtnRows *r, int32_t at, int32_t q) {
-    ctn_store_wide(r->output, r->output_bytes, at, ctn_clamp(q + r->zero_point, r->min, r->max));
+    q = ctn_clamp(q + r->zero_point, r->min, r->max);
+    ctn_store_wide(r->output, r->output_bytes, at, CTN_ROWS_MAPPED(r, q));
 }
 
 /* Out of line: it is long, and called from loops that a compiler unrolls. */
@@ -62,13 +74,15 @@ ctn_rows_finish(const CtnRows *r, const int32_t *sum, int32_t channel, int32_t c
         int16_t *output = (int16_t *)r->output + at;
         for (; count > 0; count--) {
             int32_t q = ctn_rows_requantize(*sum++ + *bias++, *multiplier++, *shift++);
-            *output++ = (int16_t)ctn_clamp(q + zero_point, min, max);
+            q = ctn_clamp(q + zero_point, min, max);
+            *output++ = (int16_t)CTN_ROWS_MAPPED(r, q);
         }
     } else {
         int8_t *output = (int8_t *)r->output + at;
         for (; count > 0; count--) {
             int32_t q = ctn_rows_requantize(*sum++ + *bias++, *multiplier++, *shift++);
-            *output++ = (int8_t)ctn_clamp(q + zero_point, min, max);
+            q = ctn_clamp(q + zero_point, min, max);
+            *output++ = (int8_t)CTN_ROWS_MAPPED(r, q);
         }
     }
 }

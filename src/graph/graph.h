@@ -452,6 +452,7 @@ enum {
     OP_INT4_WEIGHTS = 1 << 15,  /* its constant weights may have 4 bits, its activations then 8 */
     OP_PICKS = 1 << 16,         /* output elements are the greatest or least of input elements */
     OP_RECURS = 1 << 17,        /* reads what it writes again, step by step */
+    OP_FUSES_MAP = 1 << 18,     /* its store can apply a function of int16 */
     OP_LOGICAL_OUTPUT = 1 << 11 /* with OP_ANY_ORDER: the outputs are written in logical order,
                                    whatever order the operands have */
 };

@@ -298,7 +298,7 @@ static void check_calls(const Check *k) {
  * bounds, or a table in their place. */
 static bool applies(const Call *call, const Node *n, const Node *epilogue) {
     bool of_sum = call->producer && call->node == n;
-    if (call_ref_named(call, of_sum ? "sum_table" : "table"))
+    if (call_ref_named(call, of_sum ? "sum_table" : "table") || call_ref_named(call, "piece"))
         return true;
     return !node_is(epilogue, "corten::table") &&
            kernel_field(call->kernel, of_sum ? "sum_clamp_min" : "clamp_min");

@@ -43,7 +43,7 @@ static bool value_is_wide(const Value *v) {
 }
 
 bool node_is_wide(const Node *n) {
-    bool wide = value_is_wide(node_result(n));
+    bool wide = value_is_wide(n->out[0]) || value_is_wide(node_result(n));
     for (int k = 0, count = node_operand_count(n); k < count; k++)
         wide = wide || value_is_wide(node_operand(n, k));
     return wide;

@@ -53,10 +53,14 @@ CTN_VARIANTS(VARIANT_THUNK)
     {CTN_KERNEL_##name, NULL,        false,    "ctn_" #name,                                       \
      #name ".c",        host_##name, any_call, keep_constants},
 #define LEVEL_v6m "v6m", false
+#define LEVEL_v6m_map "v6m", false
 #define LEVEL_v7m "v7m", false
+#define LEVEL_v7m_map "v7m", false
 #define LEVEL_dsp "dsp", false
+#define LEVEL_dsp_map "dsp", false
 #define LEVEL_dsp_small "dsp", true
 #define LEVEL_mve "mve", false
+#define LEVEL_mve_map "mve", false
 #define VARIANT_ROW(name, Struct, isa, accepts, pack)                                              \
     {CTN_KERNEL_##name,                                                                            \
      LEVEL_##isa,                                                                                  \

@@ -2,6 +2,7 @@
  * their weights filled up. */
 #include "dot_s16.h"
 
+#include "lower/memory.h"
 #include "lower/packing.h"
 #include "taps_s16.h"
 
@@ -63,8 +64,21 @@ static void set_constants(C *c, Call *call, const Layer *l, uint32_t *weights, c
 
 /* ---- linear layers ------------------------------------------------------------------------- */
 
-bool linear_of_rows(const Call *call) {
+/* Is there a function in the store? */
+static bool maps(const Call *call) {
+    return call_ref_named(call, "table") || call_ref_named(call, "piece");
+}
+
+static bool has_rows(const Call *call) {
     return ((const CtnLinearS16Args *)call->args)->rows > 0;
+}
+
+bool linear_of_rows(const Call *call) {
+    return has_rows(call) && !maps(call);
+}
+
+bool linear_of_rows_mapped(const Call *call) {
+    return has_rows(call) && maps(call);
 }
 
 static void pack_linear(C *c, Call *call, bool swapped) {
@@ -105,9 +119,16 @@ static bool is_depthwise(const CtnConv2dS16Args *a) {
     return a->groups > 1 && a->groups == a->in_c;
 }
 
-bool conv2d_by_rows(const Call *call) {
-    const CtnConv2dS16Args *a = call->args;
+static bool few_taps(const CtnConv2dS16Args *a) {
     return !is_depthwise(a) || (int64_t)a->kernel_h * a->kernel_w <= TAPS_MOST;
+}
+
+bool conv2d_by_rows(const Call *call) {
+    return few_taps(call->args) && !maps(call);
+}
+
+bool conv2d_by_rows_mapped(const Call *call) {
+    return few_taps(call->args) && maps(call);
 }
 
 /* [channels][taps] to [taps][channels] */

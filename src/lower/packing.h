@@ -40,8 +40,8 @@ bool depthwise_accepts_dsp(const Call *call);
 bool depthwise_accepts_dsp_small(const Call *call);
 void depthwise_pack_dsp_small(C *c, Graph *g, Call *call);
 void depthwise_pack_dsp(C *c, Graph *g, Call *call);
-bool max_pool_accepts_dsp(const Call *call);
-bool avg_pool_accepts_dsp(const Call *call);
+bool max_pool_of_quads(const Call *call);
+bool avg_pool_of_quads(const Call *call);
 /* The weights of the taps that reach one pair of remainders of a transposed convolution, [out_c]
  * and side by side: those of the convolution that it is. */
 const int8_t *reached_weights(C *c, const CtnConvTranspose2dS8Args *a, const int8_t *weights,
@@ -61,10 +61,10 @@ void matmul_pack_dsp(C *c, Graph *g, Call *call);
 bool add_is_exact(int32_t multiplier, int32_t shift);
 /* Is the store that dot_dsp.h describes exact for sums up to `sum`? */
 bool short_store_is_exact(int64_t sum, int32_t multiplier, int32_t shift, int32_t zero_point);
-bool add_accepts_dsp(const Call *call);
-void add_pack_dsp(C *c, Graph *g, Call *call);
-bool mul_accepts_dsp(const Call *call);
-void mul_pack_dsp(C *c, Graph *g, Call *call);
+bool add_in_short_store(const Call *call);
+void pack_add_dims(C *c, Graph *g, Call *call);
+bool mul_in_short_store(const Call *call);
+void pack_mul_dims(C *c, Graph *g, Call *call);
 bool linear_accepts_dsp(const Call *call);
 void linear_pack_dsp(C *c, Graph *g, Call *call);
 
@@ -149,9 +149,11 @@ void pack_as_pixels(C *c, Graph *g, Call *call);
 
 /* Layers between 8 and 16 bits: rows_s16.h says how weights lie. */
 bool conv2d_by_rows(const Call *call);
+bool conv2d_by_rows_mapped(const Call *call);
 void pack_conv2d_by_rows(C *c, Graph *g, Call *call);
 void pack_conv2d_by_rows_dsp(C *c, Graph *g, Call *call);
 bool linear_of_rows(const Call *call);
+bool linear_of_rows_mapped(const Call *call);
 void pack_linear_by_rows(C *c, Graph *g, Call *call);
 void pack_linear_by_rows_dsp(C *c, Graph *g, Call *call);
 

@@ -608,6 +608,7 @@ static void conv2d_lower_wide(C *c, Graph *g, Node *n, const Conv *v) {
     call_out(call, &a->output, node_result(n));
     call_weights(c, call, n, v->out_c, packed, type_count(&node_in(n, "weight")->type),
                  (WeightFields){&a->weights, &a->bias, &a->multiplier, &a->shift});
+    store_map_s16(c, call, n, &(MapFields){&a->table, &a->start, &a->piece, &a->pieces});
     call->macs = conv_macs(v);
 }
 
@@ -775,7 +776,7 @@ static const Op rows[] = {
     {.schema = "corten::conv2d(Tensor input, Tensor weight, Tensor? bias, int[2] stride, int[4] "
                "padding, int[2] dilation, int groups) -> Tensor",
      CONV_CORE,
-     .traits = CONV_TRAITS | OP_WIDE_IN | OP_WIDE_OUT | OP_INT4_WEIGHTS,
+     .traits = CONV_TRAITS | OP_FUSES_MAP | OP_WIDE_IN | OP_WIDE_OUT | OP_INT4_WEIGHTS,
      .lower = conv2d_lower},
     {.schema = "corten::conv3d(Tensor input, Tensor weight, Tensor? bias, int[3] stride, int[6] "
                "padding, int[3] dilation, int groups) -> Tensor",

@@ -96,6 +96,7 @@ static void linear_lower_wide(C *c, Graph *g, Node *n) {
     call_out(call, &a->output, node_result(n));
     call_weights(c, call, n, w->type.dim[0], w->constant->data, type_count(&w->type),
                  (WeightFields){&a->weights, &a->bias, &a->multiplier, &a->shift});
+    store_map_s16(c, call, n, &(MapFields){&a->table, &a->start, &a->piece, &a->pieces});
     call->macs = (int64_t)a->rows * a->depth * a->columns;
 }
 
@@ -680,7 +681,8 @@ static const Op rows[] = {
                "Tensor",
      COMPOSITE(bilinear_decompose)},
     {.schema = "corten::linear(Tensor input, Tensor weight, Tensor? bias) -> Tensor",
-     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_WIDE_IN | OP_WIDE_OUT | OP_INT4_WEIGHTS,
+     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_FUSES_MAP | OP_WIDE_IN | OP_WIDE_OUT |
+               OP_INT4_WEIGHTS,
      .shape = linear_shape,
      .eval = linear_eval,
      .quant = {.in = {Q_ACT, Q_WEIGHT, Q_BIAS}, .out = {Q_ACT}, .weight_axis = 0},

@@ -95,6 +95,15 @@ enum { WIDE_ENTRIES = 513 };
 bool table_interpolates(const Node *n, int16_t entry[WIDE_ENTRIES]);
 const int32_t *table_wide_numbers(C *c, const Node *n); /* [65536] */
 
+/* Where a kernel that applies a function of int16 in its store has it. */
+typedef struct {
+    uint32_t *table, *start, *piece;
+    int32_t *pieces;
+} MapFields;
+
+/* The table that is fused to n, if there is one. */
+void store_map_s16(C *c, Call *call, const Node *n, const MapFields *f);
+
 /* From one grid to another, one of them of 16 bits (quantized.c). */
 void rescale_factor(const Part *from, const Part *to, int32_t *multiplier, int32_t *shift);
 

@@ -133,23 +133,30 @@ const int32_t *table_wide_numbers(C *c, const Node *n) {
     return entry;
 }
 
-static void lower_to_pieces(C *c, Graph *g, Node *n, Value *in, Value *out) {
+static int32_t pieces_constants(C *c, Call *call, const Node *n, uint32_t *start, uint32_t *piece) {
     Pieces p = pieces_of(c, n);
+    call_const(call, start, "starts", DT_I16, p.start, p.count * (int64_t)sizeof *p.start, 2);
+    call_const(call, piece, "pieces", DT_I32, p.piece, p.count * (int64_t)sizeof *p.piece * 4, 4);
+    return p.count;
+}
+
+static void lower_to_pieces(C *c, Graph *g, Node *n, Value *in, Value *out) {
     Call *call = call_new(c, g, n, CTN_KERNEL_pieces_s16);
     CtnPiecesS16Args *a = call->args;
     call_in(call, &a->input, in);
     call_out(call, &a->output, out);
     a->count = (int32_t)type_count(&out->type);
-    a->pieces = p.count;
     a->output_bytes = dtype_size(value_storage(out));
-    call_const(call, &a->start, "starts", DT_I16, p.start, p.count * (int64_t)sizeof *p.start, 2);
-    call_const(call, &a->piece, "pieces", DT_I32, p.piece, p.count * (int64_t)sizeof *p.piece * 4,
-               4);
+    a->pieces = pieces_constants(c, call, n, &a->start, &a->piece);
+}
+
+static bool interpolates(const Node *n, int16_t entry[WIDE_ENTRIES]) {
+    return value_storage(n->out[0]) == DT_I16 && table_interpolates(n, entry);
 }
 
 static void lower_from_s16(C *c, Graph *g, Node *n, Value *in, Value *out) {
     int16_t entry[WIDE_ENTRIES];
-    if (value_storage(out) != DT_I16 || !table_interpolates(n, entry)) {
+    if (!interpolates(n, entry)) {
         lower_to_pieces(c, g, n, in, out);
         return;
     }
@@ -159,6 +166,20 @@ static void lower_from_s16(C *c, Graph *g, Node *n, Value *in, Value *out) {
     call_out(call, &a->output, out);
     a->count = (int32_t)type_count(&out->type);
     call_const(call, &a->table, "table", DT_I16, entry, sizeof entry, 2);
+}
+
+void store_map_s16(C *c, Call *call, const Node *n, const MapFields *f) {
+    const Node *epilogue = node_epilogue(n);
+    int16_t entry[WIDE_ENTRIES];
+    call_absent(call, f->table);
+    call_absent(call, f->start);
+    call_absent(call, f->piece);
+    if (!epilogue || !node_is(epilogue, "corten::table"))
+        return;
+    if (interpolates(epilogue, entry))
+        call_const(call, f->table, "table", DT_I16, entry, sizeof entry, 2);
+    else
+        *f->pieces = pieces_constants(c, call, epilogue, f->start, f->piece);
 }
 
 static void lower_table(C *c, Graph *g, Node *n) {

@@ -44,9 +44,14 @@ static bool is_wide(const Value *v) {
     return v->bits == 16 || (v->grid && v->grid->bits != 8);
 }
 
-static void fuse_table(Node *n) {
+/* Of 16 bits a few layers know functions; which layers read or write them is decided later. */
+static bool takes_widths(const Options *o, const Value *x, const Node *n) {
+    return !(is_wide(x) || is_wide(n->out[0])) || layer_fuses_map(o, x->def);
+}
+
+static void fuse_table(const Options *o, Node *n) {
     Value *x = sole_operand(n, OP_FUSES_TABLE);
-    if (x && dtype_is_float(n->out[0]->type.dtype) && !is_wide(x) && !is_wide(n->out[0]))
+    if (x && dtype_is_float(n->out[0]->type.dtype) && takes_widths(o, x, n))
         mark(n, x);
 }
 
@@ -74,7 +79,6 @@ static Node *clamp_to_table(C *c, Graph *g, Node *n) {
 }
 
 void pass_fuse(C *c, Graph *g, const Options *o) {
-    (void)o;
     graph_index(g);
     for (Node *n = g->first, *next; n; n = next) {
         next = n->next;
@@ -85,5 +89,5 @@ void pass_fuse(C *c, Graph *g, const Options *o) {
     graph_index(g);
     for (Node *n = g->first; n; n = n->next)
         if (node_is(n, "corten::table") && !n->float_kept)
-            fuse_table(n);
+            fuse_table(o, n);
 }

@@ -84,6 +84,8 @@ void fix_input_grids(C *c, Graph *g, const Options *o);
  */
 void keep_missing_float(C *c, Graph *g, const Options *o, bool pointwise_counts);
 void report_refusals(C *c, const Graph *g);
+/* Can the layer's store apply a function of int16? (widths.c) */
+bool layer_fuses_map(const Options *o, const Node *layer);
 /* Puts quantize and dequantize nodes between nodes that stay float and others. */
 void islands_bound(C *c, Graph *g, const Options *o);
 /* The grid of n's output under Q_STATE, on which operands under it are read; NULL: n has none. */

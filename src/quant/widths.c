@@ -200,7 +200,25 @@ static bool becomes_wide(Sets *s, const Value *v) {
     return s->wide[root] || (s->grid[root] && s->grid[root]->dtype == DT_I16);
 }
 
-/* The kernels that read or write 16 bits have no table in their store: there it is a call again. */
+bool layer_fuses_map(const Options *o, const Node *layer) {
+    return (layer->op->traits & OP_FUSES_MAP) && layer->weight_bits != 4 &&
+           profile_of(o)->fine_tables;
+}
+
+/* Before a function in a layer's store 16 bits cost nothing. */
+static bool becomes_mapped(Sets *s, Value *x) {
+    int root = set_root(s, x->id);
+    if (!layer_fuses_map(s->o, x->def) || set_asked_bits(s, root) == 8 ||
+        (s->grid[root] && s->grid[root]->dtype != DT_I16))
+        return false;
+    s->wide[root] = true;
+    if (!x->wide_reason)
+        x->wide_reason = "between a layer and the function in its store, beside int16";
+    return true;
+}
+
+/* Of the kernels that read or write 16 bits some have a function in their store; behind the others
+ * a table is a call again. */
 static void part_wide_tables(Sets *s) {
     for (Node *n = s->g->first; n; n = n->next) {
         if (!n->fused || !node_is(n, "corten::table"))
@@ -209,7 +227,7 @@ static void part_wide_tables(Sets *s) {
         bool wide = becomes_wide(s, x) || becomes_wide(s, n->out[0]);
         for (int k = 0, count = node_operand_count(x->def); k < count; k++)
             wide |= (x->def->op->traits & OP_WIDE_IN) && becomes_wide(s, node_operand(x->def, k));
-        if (wide)
+        if (wide && !becomes_mapped(s, x))
             n->fused = x->unstored = false;
     }
 }

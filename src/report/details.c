@@ -174,17 +174,15 @@ static const void *constant_named(const Call *call, const char *name) {
 static bool take_s16(const Graph *g, Table *t) {
     enum { APART = 128 };
     for (const Call *call = g->first_call; call; call = call->next) {
-        if (call->node != t->node)
+        bool fused = t->node->fused && call->node == node_operand(t->node, 0)->def;
+        if (call->node != t->node && !fused)
             continue;
-        if (call->kernel == CTN_KERNEL_table_s16) {
-            t->between = constant_named(call, "table");
+        t->between = constant_named(call, "table");
+        t->start = constant_named(call, "start");
+        t->piece = constant_named(call, "piece");
+        t->stored = t->pieces = t->piece ? *call_ints(call, "pieces") : 0;
+        if (t->between)
             t->stored = 513;
-        }
-        if (call->kernel == CTN_KERNEL_pieces_s16) {
-            t->start = constant_named(call, "start");
-            t->piece = constant_named(call, "piece");
-            t->stored = t->pieces = ((const CtnPiecesS16Args *)call->args)->pieces;
-        }
     }
     t->apart = APART;
     if (!t->between && !t->piece)

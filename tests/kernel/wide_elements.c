@@ -303,26 +303,39 @@ void wide_table_s8(const CtnTableS8Args *a, const CtnFrame *f) {
                (size_t)a->entry_size);
 }
 
+static int64_t interpolated(const int16_t *table, int64_t q) {
+    double position = ((double)q + 32768.0) / 128.0, low = floor(position);
+    double y = table[(int)low] + (position - low) * (table[(int)low + 1] - table[(int)low]);
+    return (int64_t)floor(y + 0.5);
+}
+
+static int64_t pieced(const WideMap *m, int64_t q) {
+    int64_t k = m->pieces - 1;
+    while (m->start[k] > q)
+        k--;
+    const int32_t *p = m->piece + 4 * k;
+    int64_t place = (q - m->start[k]) << p[0];
+    int64_t slope = p[2] + (int64_t)floor(ldexp((double)(p[3] * place), -15) + 0.5);
+    int64_t y = p[1] + (int64_t)floor(ldexp((double)(slope * place), -15) + 0.5);
+    return (int64_t)floor(ldexp((double)y, -4) + 0.5);
+}
+
+int64_t wide_mapped(const WideMap *m, int64_t q) {
+    return m->table ? interpolated(m->table, q) : m->pieces > 0 ? pieced(m, q) : q;
+}
+
 void wide_table_s16(const CtnTableS16Args *a, const CtnFrame *f) {
-    const int16_t *input = ctn_at(f, a->input), *table = ctn_at(f, a->table);
-    for (int64_t i = 0; i < a->count; i++) {
-        double position = (input[i] + 32768.0) / 128.0, low = floor(position);
-        double y = table[(int)low] + (position - low) * (table[(int)low + 1] - table[(int)low]);
-        ((int16_t *)ctn_at(f, a->output))[i] = (int16_t)floor(y + 0.5);
-    }
+    const int16_t *input = ctn_at(f, a->input);
+    const WideMap map = {.table = ctn_at(f, a->table)};
+    for (int64_t i = 0; i < a->count; i++)
+        ((int16_t *)ctn_at(f, a->output))[i] = (int16_t)wide_mapped(&map, input[i]);
 }
 
 void wide_pieces_s16(const CtnPiecesS16Args *a, const CtnFrame *f) {
-    const int16_t *input = ctn_at(f, a->input), *start = ctn_at(f, a->start);
+    const int16_t *input = ctn_at(f, a->input);
+    const WideMap map = {NULL, ctn_at(f, a->start), ctn_at(f, a->piece), a->pieces};
     for (int64_t i = 0; i < a->count; i++) {
-        int64_t k = a->pieces - 1;
-        while (start[k] > input[i])
-            k--;
-        const int32_t *p = (const int32_t *)ctn_at(f, a->piece) + 4 * k;
-        int64_t place = (int64_t)(input[i] - start[k]) << p[0];
-        int64_t slope = p[2] + (int64_t)floor(ldexp((double)(p[3] * place), -15) + 0.5);
-        int64_t y = p[1] + (int64_t)floor(ldexp((double)(slope * place), -15) + 0.5);
-        int32_t q = (int32_t)floor(ldexp((double)y, -4) + 0.5);
+        int64_t q = wide_mapped(&map, input[i]);
         if (a->output_bytes == 2)
             ((int16_t *)ctn_at(f, a->output))[i] = (int16_t)q;
         else

@@ -38,6 +38,15 @@ static inline int8_t wide_finish(int64_t v, int32_t low, int32_t high, const int
     return table ? table[q - low] : (int8_t)q;
 }
 
+/* A function of int16: a table, or pieces; with neither the number itself (wide_elements.c). */
+typedef struct {
+    const int16_t *table, *start;
+    const int32_t *piece;
+    int64_t pieces;
+} WideMap;
+
+int64_t wide_mapped(const WideMap *m, int64_t q);
+
 static inline int64_t wide_count(int rank, const int32_t *dim) {
     int64_t n = 1;
     for (int d = 0; d < rank; d++)

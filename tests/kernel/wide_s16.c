@@ -7,12 +7,15 @@ static int64_t load(const void *p, int32_t bytes, int64_t i) {
     return bytes == 2 ? ((const int16_t *)p)[i] : ((const int8_t *)p)[i];
 }
 
-static void save(void *p, int32_t bytes, int64_t i, int64_t q, int32_t low, int32_t high) {
-    q = q < low ? low : q > high ? high : q;
+static void put(void *p, int32_t bytes, int64_t i, int64_t q) {
     if (bytes == 2)
         ((int16_t *)p)[i] = (int16_t)q;
     else
         ((int8_t *)p)[i] = (int8_t)q;
+}
+
+static void save(void *p, int32_t bytes, int64_t i, int64_t q, int32_t low, int32_t high) {
+    put(p, bytes, i, wide_limit(q, low, high));
 }
 
 /* sum * multiplier * 2^(shift - 31), half up, within +-2^30 */
@@ -20,6 +23,15 @@ static int64_t scaled(Wide sum, int32_t multiplier, int32_t shift) {
     Wide product = sum * multiplier, unit = (Wide)1 << (31 - shift);
     return wide_limit(wide_floor_div(product + unit / 2, unit), -(1 << 30), 1 << 30);
 }
+
+/* With a function in the store what is saved is that of the clamped number. */
+#define SAVE_MAPPED(a, f, i, q)                                                                    \
+    do {                                                                                           \
+        const WideMap map = {ctn_at(f, (a)->table), ctn_at(f, (a)->start), ctn_at(f, (a)->piece),  \
+                             (a)->pieces};                                                         \
+        int64_t kept = wide_limit(q, (a)->clamp_min, (a)->clamp_max);                              \
+        put(ctn_at(f, (a)->output), (a)->output_bytes, i, wide_mapped(&map, kept));                \
+    } while (0)
 
 void wide_linear_s16(const CtnLinearS16Args *a, const CtnFrame *f) {
     const int8_t *w = ctn_at(f, a->weights), *shift = ctn_at(f, a->shift);
@@ -31,9 +43,8 @@ void wide_linear_s16(const CtnLinearS16Args *a, const CtnFrame *f) {
                 sum += (load(ctn_at(f, a->input), a->input_bytes, r * a->depth + k) -
                         a->input_zero_point) *
                        w[n * a->depth + k];
-            save(ctn_at(f, a->output), a->output_bytes, r * a->columns + n,
-                 scaled(sum, multiplier[n], shift[n]) + a->output_zero_point, a->clamp_min,
-                 a->clamp_max);
+            SAVE_MAPPED(a, f, r * a->columns + n,
+                        scaled(sum, multiplier[n], shift[n]) + a->output_zero_point);
         }
 }
 
@@ -66,9 +77,9 @@ void wide_conv2d_s16(const CtnConv2dS16Args *a, const CtnFrame *f) {
             for (int64_t ox = 0; ox < a->out_w; ox++)
                 for (int64_t o = 0; o < a->out_c; o++) {
                     Wide sum = conv_sum(a, f, b, oy, ox, o) + (bias ? bias[o] : 0);
-                    save(ctn_at(f, a->output), a->output_bytes, at++,
-                         scaled(sum, multiplier[o], shift[o]) + a->output_zero_point, a->clamp_min,
-                         a->clamp_max);
+                    SAVE_MAPPED(a, f, at,
+                                scaled(sum, multiplier[o], shift[o]) + a->output_zero_point);
+                    at++;
                 }
 }
 

@@ -32,6 +32,67 @@ static void wide_clamp(Maker *m, int32_t bytes, int32_t *min, int32_t *max) {
         call_out(call, &(a)->output, tensor(m, "output", wide_type((a)->output_bytes), outputs));  \
     } while (0)
 
+/* Pieces of any lengths that cover int16, from one alone to one for almost every number; 0: the
+ * last would reach too far. */
+static int32_t pieces_of_any_length(Maker *m, Call *call, uint32_t *start_field,
+                                    uint32_t *piece_field) {
+    int16_t start[400];
+    int32_t piece[400][4];
+    int32_t longest = 1 << between(m, 8, 15), at = -32768, pieces = 0;
+    for (; pieces < 400 && at <= 32767; pieces++) {
+        int32_t length = pieces == 399 ? 32768 : between(m, 1, longest), bits = 0;
+        while (1 << bits < length)
+            bits++;
+        start[pieces] = (int16_t)at;
+        int32_t slope = between(m, -65535, 65535);
+        int32_t drawn[4] = {
+            15 - bits, between(m, -524272, 524272), slope,
+            between(m, slope > 0 ? -65535 : -65535 - slope, slope > 0 ? 65535 - slope : 65535)};
+        memcpy(piece[pieces], drawn, sizeof drawn);
+        at += length;
+    }
+    if (at <= 32767)
+        return 0;
+    constant(call, start_field, DT_I16, pieces, start);
+    constant(call, piece_field, DT_I32, 4 * pieces, piece);
+    return pieces;
+}
+
+void make_pieces_s16(Maker *m, Call *call) {
+    CtnPiecesS16Args *a = call->args;
+    a->count = between(m, 0, 300);
+    a->pieces = pieces_of_any_length(m, call, &a->start, &a->piece);
+    if (a->pieces == 0)
+        a->count = 0;
+    a->output_bytes = between(m, 1, 2);
+    call_in(call, &a->input, tensor(m, "input", DT_I16, a->count));
+    call_out(call, &a->output, tensor(m, "output", wide_type(a->output_bytes), a->count));
+}
+
+static void random_wide_table(Maker *m, Call *call, uint32_t *table) {
+    int16_t entry[513];
+    for (int i = 0; i < 513; i++)
+        entry[i] = (int16_t)between(m, -32768, 32767);
+    constant(call, table, DT_I16, 513, entry);
+}
+
+/* In half of the cases a function in the store, of any int16. */
+#define RANDOM_MAP(m, call, a)                                                                     \
+    do {                                                                                           \
+        call_absent(call, &(a)->table);                                                            \
+        call_absent(call, &(a)->start);                                                            \
+        call_absent(call, &(a)->piece);                                                            \
+        if (chance(m, 50))                                                                         \
+            break;                                                                                 \
+        (a)->output_zero_point = 0;                                                                \
+        (a)->clamp_min = -32768;                                                                   \
+        (a)->clamp_max = 32767;                                                                    \
+        if ((a)->output_bytes == 2 && chance(m, 50))                                               \
+            random_wide_table(m, call, &(a)->table);                                               \
+        else                                                                                       \
+            (a)->pieces = pieces_of_any_length(m, call, &(a)->start, &(a)->piece);                 \
+    } while (0)
+
 void make_linear_s16(Maker *m, Call *call) {
     CtnLinearS16Args *a = call->args;
     a->rows = between(m, 1, 4);
@@ -40,6 +101,7 @@ void make_linear_s16(Maker *m, Call *call) {
     WIDE_ENDS(m, a);
     channel_constants(m, call, a->columns, a->depth, &a->weights, &a->bias, &a->multiplier,
                       &a->shift);
+    RANDOM_MAP(m, call, a);
     WIDE_TENSORS(m, call, a, a->rows * a->depth, a->rows * a->columns);
 }
 
@@ -57,6 +119,7 @@ void make_conv2d_s16(Maker *m, Call *call) {
     WIDE_ENDS(m, a);
     channel_constants(m, call, a->out_c, w.kernel_h * w.kernel_w * w.in_c / a->groups, &a->weights,
                       &a->bias, &a->multiplier, &a->shift);
+    RANDOM_MAP(m, call, a);
     WIDE_TENSORS(m, call, a, w.batches * w.in_h * w.in_w * w.in_c,
                  a->batches * a->out_h * a->out_w * a->out_c);
 }
@@ -85,34 +148,6 @@ void make_matmul_s16(Maker *m, Call *call) {
     call_in(call, &a->rhs, tensor(m, "rhs", wide_type(a->rhs_bytes), a->batch[0] * rhs));
     call_out(call, &a->output,
              tensor(m, "output", wide_type(a->output_bytes), a->batch[0] * a->rows * a->columns));
-}
-
-/* Pieces of any lengths that cover int16, from one alone to one for almost every number. */
-void make_pieces_s16(Maker *m, Call *call) {
-    CtnPiecesS16Args *a = call->args;
-    a->count = between(m, 0, 300);
-    int16_t start[400];
-    int32_t piece[400][4];
-    int32_t longest = 1 << between(m, 8, 15), at = -32768;
-    for (a->pieces = 0; a->pieces < 400 && at <= 32767; a->pieces++) {
-        int32_t length = a->pieces == 399 ? 32768 : between(m, 1, longest), bits = 0;
-        while (1 << bits < length)
-            bits++;
-        start[a->pieces] = (int16_t)at;
-        int32_t slope = between(m, -65535, 65535);
-        int32_t drawn[4] = {
-            15 - bits, between(m, -524272, 524272), slope,
-            between(m, slope > 0 ? -65535 : -65535 - slope, slope > 0 ? 65535 - slope : 65535)};
-        memcpy(piece[a->pieces], drawn, sizeof drawn);
-        at += length;
-    }
-    int64_t count = at > 32767 ? a->count : 0; /* the last would reach too far */
-    a->count = (int32_t)count;
-    constant(call, &a->start, DT_I16, a->pieces, start);
-    constant(call, &a->piece, DT_I32, 4 * a->pieces, piece);
-    a->output_bytes = between(m, 1, 2);
-    call_in(call, &a->input, tensor(m, "input", DT_I16, a->count));
-    call_out(call, &a->output, tensor(m, "output", wide_type(a->output_bytes), a->count));
 }
 
 void make_avg_pool2d_s16(Maker *m, Call *call) {

@@ -12,6 +12,12 @@
 #include "lower/lower.h"
 #include "passes/passes.h"
 
+/* What has 16 bits, and the bits of the weights if not 8. */
+typedef struct {
+    bool x, p, y;
+    int weights;
+} Widths;
+
 typedef struct {
     const char *name, *in, *out, *call; /* shapes of %x and the result; the node's operator */
     const char *w;                      /* shape of %w, NULL: it reads none */
@@ -86,9 +92,23 @@ static void add_numbers(Text *t, int count) {
         text_add(t, "%s%d", i > 0 ? ", " : "", (i * 37 + 11) % 127 - 63);
 }
 
-static Graph *graph_of(C *c, const Producer *p, const char *activation) {
+typedef struct {
+    const Producer *producer;
+    const char *activation, *cpu;
+    bool size;
+    Widths widths;
+} Case;
+
+static const char *bits(bool wide) {
+    return wide ? " bits 16" : "";
+}
+
+static Graph *graph_of(C *c, const Case *k) {
+    const Producer *p = k->producer;
+    const Widths *w = &k->widths;
     Text text = text_new(c), *t = &text;
-    text_add(t, "corten 1\ngraph t core {\n  value %%x float32[%s] input seen(-2 2 64)\n", p->in);
+    text_add(t, "corten 1\ngraph t core {\n  value %%x float32[%s] input seen(-2 2 64)%s\n", p->in,
+             bits(w->x));
     bool reads_two = strstr(p->call, "%z") != NULL;
     if (reads_two)
         text_add(t, "  value %%z float32[%s] input seen(0.25 1.5 64)\n", p->in);
@@ -98,17 +118,12 @@ static Graph *graph_of(C *c, const Producer *p, const char *activation) {
         text_add(t, "}\n");
     }
     text_add(t, "  input x %%x\n%s", reads_two ? "  input z %z\n" : "");
-    text_add(t, "  node p %%p float32[%s] seen(-3 3 64) = %s\n", p->out, p->call);
-    text_add(t, "  node y %%y float32[%s] seen(-1 2.5 64) = %s\n  output y %%y\n}\n", p->out,
-             activation);
+    text_add(t, "  node p %%p float32[%s] seen(-3 3 64)%s = %s%s\n", p->out, bits(w->p), p->call,
+             w->weights == 4 ? " weights 4" : "");
+    text_add(t, "  node y %%y float32[%s] seen(-1 2.5 64)%s = %s\n  output y %%y\n}\n", p->out,
+             bits(w->y), k->activation);
     return graph_parse(c, p->name, text_string(t), NULL);
 }
-
-typedef struct {
-    const Producer *producer;
-    const char *activation, *cpu;
-    bool size;
-} Case;
 
 /* What a call does to each element of its one operand. */
 static bool is_pass(const Call *call) {
@@ -122,7 +137,7 @@ static bool is_pass(const Call *call) {
 
 static void check(C *c, void *user) {
     const Case *k = user;
-    Graph *g = graph_of(c, k->producer, k->activation);
+    Graph *g = graph_of(c, k);
     const Cpu *cpu = cpu_find(k->cpu);
     Options o = {.cpu = cpu, .isa = cpu->isa, .optimize_size = k->size, .threads = 1};
     PipelineControl control = {.from = "tables", .stop_after = "lower"};
@@ -135,28 +150,70 @@ static void check(C *c, void *user) {
             fatal(c, DIAG_BUG, NULL, "%%p has memory");
 }
 
+/* Is the case as it should be? If not, says which it is. */
+static bool holds(const Case *k) {
+    C *c = c_new();
+    bool right = c_try(c, check, (void *)k) == 0;
+    if (!right) {
+        print_error("%s, %s on %s for %s, 16 bits of%s%s%s, weights of %d\n", k->producer->name,
+                    k->activation, k->cpu, k->size ? "size" : "speed", k->widths.x ? " x" : "",
+                    k->widths.p ? " p" : "", k->widths.y ? " y" : "", k->widths.weights);
+        diag_print(c, stderr, false, false);
+    }
+    c_free(c);
+    return right;
+}
+
 static void no_activation_behind_a_layer_takes_a_pass_or_a_buffer(void **state) {
     int wrong = 0;
     (void)state;
     for (size_t p = 0; p < COUNT_OF(producers); p++)
         for (size_t a = 0; a < COUNT_OF(activations); a++)
-            for (size_t u = 0; u < 2 * COUNT_OF(cpus); u++) {
-                Case k = {&producers[p], activations[a], cpus[u / 2], u % 2 == 1};
-                C *c = c_new();
-                if (c_try(c, check, &k) != 0) {
-                    print_error("%s, %s on %s for %s\n", k.producer->name, k.activation, k.cpu,
-                                k.size ? "size" : "speed");
-                    diag_print(c, stderr, false, false);
-                    wrong++;
-                }
-                c_free(c);
-            }
+            for (size_t u = 0; u < 2 * COUNT_OF(cpus); u++)
+                wrong += !holds(&(Case){
+                    &producers[p], activations[a], cpus[u / 2], u % 2 == 1, {.weights = 8}});
     assert_int_equal(wrong, 0);
+}
+
+/* Some of all activations: smooth, with bends, and with jumps. */
+static const char *const some[] = {"aten::sigmoid(%p)", "aten::silu(%p)", "aten::hardswish(%p)",
+                                   "aten::hardshrink(%p, 0.5)"};
+
+static void check_widths(const char *const *names, size_t count, Widths widths) {
+    int wrong = 0;
+    for (size_t p = 0; p < COUNT_OF(producers); p++)
+        for (size_t n = 0; n < count; n++)
+            for (size_t a = 0; a < COUNT_OF(some); a++)
+                for (size_t u = 0; strcmp(producers[p].name, names[n]) == 0 && u < COUNT_OF(cpus);
+                     u++)
+                    wrong += !holds(&(Case){&producers[p], some[a], cpus[u], false, widths});
+    assert_int_equal(wrong, 0);
+}
+
+static const char *const layers[] = {"conv2d", "depthwise conv2d", "grouped conv2d", "linear",
+                                     "linear of rows"};
+
+/* Wherever the 16 bits are: before, between, or behind. */
+static void layers_of_int16_apply_any_function_in_their_store(void **state) {
+    static const Widths widths[] = {{.x = true, .weights = 8},
+                                    {.p = true, .weights = 8},
+                                    {.y = true, .weights = 8},
+                                    {true, true, true, 8}};
+    (void)state;
+    for (size_t w = 0; w < COUNT_OF(widths); w++)
+        check_widths(layers, COUNT_OF(layers), widths[w]);
+}
+
+static void layers_of_4_bit_weights_have_tables_in_their_store(void **state) {
+    (void)state;
+    check_widths(layers, COUNT_OF(layers), (Widths){.weights = 4});
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_activation_behind_a_layer_takes_a_pass_or_a_buffer),
+        cmocka_unit_test(layers_of_int16_apply_any_function_in_their_store),
+        cmocka_unit_test(layers_of_4_bit_weights_have_tables_in_their_store),
     };
     return cmocka_run_group_tests_name("store_tables", tests, NULL, NULL);
 }

@@ -1,0 +1,13 @@
+/* Convolution between activations of 8 or 16 bits by MVE with a
+ * function of the results in its store (map_s16.h). */
+#if defined(__ARM_FEATURE_MVE) || defined(CTN_EMULATE)
+#define CTN_ROWS_MAP
+#include "dot_s16_mve.h"
+#include "taps_s16_mve.h"
+
+#include "conv2d_rows_s16.h"
+
+void ctn_conv2d_s16_mve_map(const CtnConv2dS16Args *a, const CtnFrame *frame) {
+    conv2d_by_rows(a, frame);
+}
+#endif

@@ -1,0 +1,12 @@
+/* Fully connected layer between activations of 8 or 16 bits on ARMv6-M with a
+ * function of the results in its store (map_s16.h). */
+#if defined(CTN_EMULATE) || defined(__ARM_ARCH)
+#define CTN_ROWS_MAP
+#include "dot_s16.h"
+
+#include "linear_rows_s16.h"
+
+void ctn_linear_s16_v6m_map(const CtnLinearS16Args *a, const CtnFrame *frame) {
+    linear_by_rows(a, frame);
+}
+#endif
