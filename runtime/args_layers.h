@@ -22,10 +22,22 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     REF(table)                                                                                     \
     REF(scratch)                                                                                   \
     INT(batches)                                                                                   \
-    INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w)     \
-        INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w)     \
-            INT(groups) INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max) \
-                INT(gathered)
+    INT(in_h)                                                                                      \
+    INT(in_w)                                                                                      \
+    INT(in_c)                                                                                      \
+    INT(out_h)                                                                                     \
+    INT(out_w)                                                                                     \
+    INT(out_c)                                                                                     \
+    INT(kernel_h)                                                                                  \
+    INT(kernel_w)                                                                                  \
+    INT(stride_h)                                                                                  \
+    INT(stride_w)                                                                                  \
+    INT(pad_top)                                                                                   \
+    INT(pad_left)                                                                                  \
+    INT(dilation_h)                                                                                \
+    INT(dilation_w)                                                                                \
+    INT(groups)                                                                                    \
+    INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max) INT(gathered)
 
 /* A sum in the store of what makes one of its operands: of each result q, which is stored nowhere,
  * and the element s of `skip` beside it (same shape, dense). With x, y = q, s or, if looks_up_skip
@@ -63,9 +75,21 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     REF(table)                                                                                     \
     REF(scratch)                                                                                   \
     INT(batches)                                                                                   \
-    INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w)     \
-        INT(stride_h) INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w)     \
-            INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max) INT(turned)
+    INT(in_h)                                                                                      \
+    INT(in_w)                                                                                      \
+    INT(in_c)                                                                                      \
+    INT(out_h)                                                                                     \
+    INT(out_w)                                                                                     \
+    INT(out_c)                                                                                     \
+    INT(kernel_h)                                                                                  \
+    INT(kernel_w)                                                                                  \
+    INT(stride_h)                                                                                  \
+    INT(stride_w)                                                                                  \
+    INT(pad_top)                                                                                   \
+    INT(pad_left)                                                                                  \
+    INT(dilation_h)                                                                                \
+    INT(dilation_w)                                                                                \
+    INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max) INT(turned)
 
 /* The same with weights of 4 bits, -7..7, two a byte in their order, the first in the low bits;
  * each stands for 16 times its value. */
@@ -86,10 +110,26 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     REF(table)                                                                                     \
     INT(batches)                                                                                   \
     INT(in_d)                                                                                      \
-    INT(in_h) INT(in_w) INT(in_c) INT(out_d) INT(out_h) INT(out_w) INT(out_c) INT(kernel_d)        \
-        INT(kernel_h) INT(kernel_w) INT(stride_d) INT(stride_h) INT(stride_w) INT(pad_front)       \
-            INT(pad_top) INT(pad_left) INT(dilation_d) INT(dilation_h) INT(dilation_w) INT(groups) \
-                INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
+    INT(in_h)                                                                                      \
+    INT(in_w)                                                                                      \
+    INT(in_c)                                                                                      \
+    INT(out_d)                                                                                     \
+    INT(out_h)                                                                                     \
+    INT(out_w)                                                                                     \
+    INT(out_c)                                                                                     \
+    INT(kernel_d)                                                                                  \
+    INT(kernel_h)                                                                                  \
+    INT(kernel_w)                                                                                  \
+    INT(stride_d)                                                                                  \
+    INT(stride_h)                                                                                  \
+    INT(stride_w)                                                                                  \
+    INT(pad_front)                                                                                 \
+    INT(pad_top)                                                                                   \
+    INT(pad_left)                                                                                  \
+    INT(dilation_d)                                                                                \
+    INT(dilation_h)                                                                                \
+    INT(dilation_w)                                                                                \
+    INT(groups) INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* Some of the output channels of a convolution: channels, int32 [channel_count][2], says which and
  * the first of the `depth` input channels that each reads; weights
@@ -107,10 +147,25 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     REF(shift)                                                                                     \
     REF(table)                                                                                     \
     REF(channels)                                                                                  \
-    INT(channel_count) INT(batches) INT(in_h) INT(in_w) INT(in_c) INT(out_h) INT(out_w) INT(out_c) \
-        INT(kernel_h) INT(kernel_w) INT(start_h) INT(start_w) INT(step_h) INT(step_w) INT(tap_h)   \
-            INT(tap_w) INT(ratio_h) INT(ratio_w) INT(depth) INT(input_zero_point)                  \
-                INT(output_zero_point) INT(clamp_min) INT(clamp_max)
+    INT(channel_count)                                                                             \
+    INT(batches)                                                                                   \
+    INT(in_h)                                                                                      \
+    INT(in_w)                                                                                      \
+    INT(in_c)                                                                                      \
+    INT(out_h)                                                                                     \
+    INT(out_w)                                                                                     \
+    INT(out_c)                                                                                     \
+    INT(kernel_h)                                                                                  \
+    INT(kernel_w)                                                                                  \
+    INT(start_h)                                                                                   \
+    INT(start_w)                                                                                   \
+    INT(step_h)                                                                                    \
+    INT(step_w)                                                                                    \
+    INT(tap_h)                                                                                     \
+    INT(tap_w)                                                                                     \
+    INT(ratio_h)                                                                                   \
+    INT(ratio_w)                                                                                   \
+    INT(depth) INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* Transposed convolution, as a gather: out[oy][ox] sums the taps with
  * oy + pad_top - ky * dilation_h = iy * stride_h, 0 <= iy < in_h.
@@ -128,8 +183,8 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     REF(table)                                                                                     \
     REF(scratch)                                                                                   \
     INT(rows)                                                                                      \
-    INT(depth) INT(columns) INT(input_zero_point) INT(output_zero_point) INT(clamp_min)            \
-        INT(clamp_max)
+    INT(depth)                                                                                     \
+    INT(columns) INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max)
 
 /* With weights of 4 bits as in conv2d_s8w4. */
 #define CTN_LINEAR_S8W4_FIELDS(REF, INT, INTS) CTN_LINEAR_S8_FIELDS(REF, INT, INTS)
@@ -146,9 +201,15 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     INTS(lhs_batch_stride, 4)                                                                      \
     INTS(rhs_batch_stride, 4)                                                                      \
     INT(rows)                                                                                      \
-    INT(depth) INT(columns) INT(lhs_row_stride) INT(lhs_depth_stride) INT(rhs_depth_stride)        \
-        INT(rhs_column_stride) INT(lhs_zero_point) INT(rhs_zero_point) INT(output_zero_point)      \
-            INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
+    INT(depth)                                                                                     \
+    INT(columns)                                                                                   \
+    INT(lhs_row_stride)                                                                            \
+    INT(lhs_depth_stride)                                                                          \
+    INT(rhs_depth_stride)                                                                          \
+    INT(rhs_column_stride)                                                                         \
+    INT(lhs_zero_point)                                                                            \
+    INT(rhs_zero_point)                                                                            \
+    INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
 /* Between activations of 8 and 16 bits, weights int8: as the kernels named _s8, with 64-bit sums,
  * one rounding half up (wide.h). *_bytes: 1 or 2, the width of that operand; int16 has zero point
@@ -171,8 +232,9 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     INT(rows)                                                                                      \
     INT(depth)                                                                                     \
     INT(columns)                                                                                   \
-    INT(input_bytes) INT(output_bytes) INT(input_zero_point) INT(output_zero_point) INT(clamp_min) \
-        INT(clamp_max) INT(narrow)
+    INT(input_bytes)                                                                               \
+    INT(output_bytes)                                                                              \
+    INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max) INT(narrow)
 #define CTN_CONV2D_S16_FIELDS(REF, INT, INTS)                                                      \
     REF(input)                                                                                     \
     REF(output)                                                                                    \
@@ -185,10 +247,22 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     INT(batches)                                                                                   \
     INT(in_h)                                                                                      \
     INT(in_w)                                                                                      \
-    INT(in_c) INT(out_h) INT(out_w) INT(out_c) INT(kernel_h) INT(kernel_w) INT(stride_h)           \
-        INT(stride_w) INT(pad_top) INT(pad_left) INT(dilation_h) INT(dilation_w) INT(groups)       \
-            INT(input_bytes) INT(output_bytes) INT(input_zero_point) INT(output_zero_point)        \
-                INT(clamp_min) INT(clamp_max) INT(narrow)
+    INT(in_c)                                                                                      \
+    INT(out_h)                                                                                     \
+    INT(out_w)                                                                                     \
+    INT(out_c)                                                                                     \
+    INT(kernel_h)                                                                                  \
+    INT(kernel_w)                                                                                  \
+    INT(stride_h)                                                                                  \
+    INT(stride_w)                                                                                  \
+    INT(pad_top)                                                                                   \
+    INT(pad_left)                                                                                  \
+    INT(dilation_h)                                                                                \
+    INT(dilation_w)                                                                                \
+    INT(groups)                                                                                    \
+    INT(input_bytes)                                                                               \
+    INT(output_bytes)                                                                              \
+    INT(input_zero_point) INT(output_zero_point) INT(clamp_min) INT(clamp_max) INT(narrow)
 #define CTN_MATMUL_S16_FIELDS(REF, INT, INTS)                                                      \
     REF(lhs)                                                                                       \
     REF(rhs)                                                                                       \
@@ -199,8 +273,15 @@ enum { CTN_GATHERED = 1, CTN_UNFOLDED = 2 };
     INT(rows)                                                                                      \
     INT(depth)                                                                                     \
     INT(columns)                                                                                   \
-    INT(lhs_row_stride) INT(lhs_depth_stride) INT(rhs_depth_stride) INT(rhs_column_stride)         \
-        INT(lhs_bytes) INT(rhs_bytes) INT(output_bytes) INT(lhs_zero_point) INT(rhs_zero_point)    \
-            INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
+    INT(lhs_row_stride)                                                                            \
+    INT(lhs_depth_stride)                                                                          \
+    INT(rhs_depth_stride)                                                                          \
+    INT(rhs_column_stride)                                                                         \
+    INT(lhs_bytes)                                                                                 \
+    INT(rhs_bytes)                                                                                 \
+    INT(output_bytes)                                                                              \
+    INT(lhs_zero_point)                                                                            \
+    INT(rhs_zero_point)                                                                            \
+    INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min) INT(clamp_max)
 
 #endif
