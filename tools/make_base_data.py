@@ -69,6 +69,9 @@ def write_images():
     image = Image.fromarray(pixels)
     image.save(FOLDER / "squares.png")
     image.resize((64, 32), Image.NEAREST).save(FOLDER / "squares.jpg", quality=95)
+    slope = Image.new("RGB", (16, 16))
+    slope.putdata([(16 * (i % 16), 16 * (i // 16), 99) for i in range(256)])
+    slope.save(FOLDER / "progressive.jpg", quality=60, progressive=True)
 
 
 def main():

@@ -22,7 +22,11 @@
 #include <stb/stb_image_resize.h>
 #pragma GCC diagnostic pop
 
-#define PIXEL_LIMIT (48 << 20) /* with alpha, 192 MB */
+#define PIXEL_LIMIT (32 << 20) /* with alpha, 128 MB */
+/* Progressive JPEGs are held as coefficients too, of two bytes: 9 bytes a pixel, 162 MB; and a scan
+ * of a few bytes passes over all of them. Encoders write some ten. */
+#define PROGRESSIVE_PIXEL_LIMIT (18 << 20)
+#define SCAN_LIMIT 50
 
 typedef struct {
     int64_t width, height;
@@ -42,10 +46,11 @@ static bool refuse(Pixels *p, const char *problem) {
     return false;
 }
 
-static bool pixels_make(Pixels *p, int64_t width, int64_t height, int channels) {
-    if (width <= 0 || height <= 0 || height > PIXEL_LIMIT / width) {
-        snprintf(p->problem, sizeof p->problem, "%lld x %lld pixels; at most %d pixels are read",
-                 (long long)width, (long long)height, PIXEL_LIMIT);
+static bool pixels_make(Pixels *p, int64_t width, int64_t height, int limit, int channels) {
+    if (width <= 0 || height <= 0 || height > limit / width) {
+        snprintf(p->problem, sizeof p->problem, "%lld x %lld pixels; at most %d pixels are read%s",
+                 (long long)width, (long long)height, limit,
+                 limit < PIXEL_LIMIT ? " of a progressive JPEG" : "");
         return false;
     }
     p->width = width;
@@ -62,7 +67,7 @@ static bool png_decode(FILE *f, Pixels *p) {
         return refuse(p, image.message);
     image.format = PNG_FORMAT_RGBA;
     image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
-    bool good = pixels_make(p, image.width, image.height, 4);
+    bool good = pixels_make(p, image.width, image.height, PIXEL_LIMIT, 4);
     if (good && !png_image_finish_read(&image, NULL, p->data, 0, NULL))
         good = refuse(p, image.message);
     png_image_free(&image);
@@ -87,6 +92,14 @@ static void jpeg_note(j_common_ptr info, int level) {
         jpeg_fail(info);
 }
 
+static void jpeg_count_scans(j_common_ptr info) {
+    JpegError *error = (JpegError *)info->err;
+    if (((j_decompress_ptr)info)->input_scan_number <= SCAN_LIMIT)
+        return;
+    snprintf(error->problem, JMSG_LENGTH_MAX, "more than %d scans", SCAN_LIMIT);
+    longjmp(error->unwind, 1);
+}
+
 static bool jpeg_decode(FILE *f, Pixels *p) {
     JpegError error = {.problem = p->problem};
     struct jpeg_decompress_struct info = {0};
@@ -97,11 +110,14 @@ static bool jpeg_decode(FILE *f, Pixels *p) {
         jpeg_destroy_decompress(&info);
         return false;
     }
+    struct jpeg_progress_mgr scans = {.progress_monitor = jpeg_count_scans};
     jpeg_create_decompress(&info);
+    info.progress = &scans;
     jpeg_stdio_src(&info, f);
     jpeg_read_header(&info, TRUE);
     info.out_color_space = JCS_RGB;
-    bool good = pixels_make(p, info.image_width, info.image_height, 3);
+    int limit = jpeg_has_multiple_scans(&info) ? PROGRESSIVE_PIXEL_LIMIT : PIXEL_LIMIT;
+    bool good = pixels_make(p, info.image_width, info.image_height, limit, 3);
     if (good) {
         jpeg_start_decompress(&info);
         while (info.output_scanline < info.output_height) {

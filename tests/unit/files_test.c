@@ -504,6 +504,30 @@ static void test_images_grow_between_pixels(void **state) {
     assert_in_range(array_get_int(a, 7), 150, 220); /* three quarters red */
 }
 
+/* A picture of 300 KB took 300 MB, and scans of a few bytes minutes. */
+static void refuse_progressive(State *s) {
+    size_t count;
+    char *bytes = file_read(s->c, DATA "progressive.jpg", &count);
+    const char *path = path_join(s->c, s->folder, "p.jpg");
+    image_read(s->c, DATA "progressive.jpg", 3, 8, 8);
+    size_t scan = count - 4;
+    while (memcmp(bytes + scan, "\xff\xda", 2) != 0)
+        scan--;
+    Text t = text_new(s->c);
+    text_add_bytes(&t, bytes, scan);
+    for (int i = 0; i < 60; i++)
+        text_add_bytes(&t, bytes + scan, count - 2 - scan);
+    text_add_bytes(&t, bytes + count - 2, 2);
+    file_write(s->c, path, t.data, t.length);
+    assert_says(refusal(s->c, (Attempt){try_image, .path = path}), "more than 50 scans");
+    char *frame = bytes;
+    while (memcmp(frame, "\xff\xc2", 2) != 0)
+        frame++;
+    memcpy(frame + 5, "\x14\x00\x14\x00", 4); /* 5120 x 5120 */
+    file_write(s->c, path, bytes, count);
+    assert_says(refusal(s->c, (Attempt){try_image, .path = path}), "of a progressive JPEG");
+}
+
 static void test_damaged_images_are_refused(void **state) {
     State *s = *state;
     size_t count;
@@ -519,6 +543,7 @@ static void test_damaged_images_are_refused(void **state) {
     const char *cut = path_join(s->c, s->folder, "cut.jpg");
     file_write(s->c, cut, jpeg, jpeg_count - 100);
     assert_says(refusal(s->c, (Attempt){try_image, .path = cut}), "cut.jpg||not a usable image");
+    refuse_progressive(s);
     memcpy(bytes + 16, "\x00\x00\x29\x04\x00\x00\x29\x04", 8); /* width and height */
     memcpy(bytes + 29, "\x81\x67\xc4\x34", 4);                 /* and the CRC of their chunk */
     file_write(s->c, path, bytes, count);
