@@ -90,6 +90,7 @@ def test_forms_of_one_sample_and_of_many(compiled: corten.Compiled, digits: dict
 def test_float_run_and_accuracy(compiled: corten.Compiled, digits: dict[str, Any]) -> None:
     assert np.allclose(compiled.run(digits["in0"][:9], on="float"), digits["out0"][:9, 0], atol=1e-4)
     verified = compiled.verify(digits["test"], labels="label")
+    assert "top1_integer" in repr(verified) and "json" not in repr(verified)
     assert verified.samples == 497 and verified.bit_exact is None
     assert verified.top1_integer is not None and verified.top1_integer > 0.98
     assert verified.output_sqnr_db[0] > 30 and verified.calls_sqnr_db["conv2d"] > 30

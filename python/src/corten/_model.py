@@ -300,8 +300,9 @@ class Compiled:
             progress: As for :func:`compile`.
 
         Returns:
-            An array, or a tuple of them when the model has several outputs. Samples lie along a
-            first axis if they did so in the inputs.
+            An array, or a tuple of them when the model has several outputs, also where the module
+            gives a dict: in the order of :attr:`outputs`. Samples lie along a first axis if they
+            did so in the inputs.
 
         State, where a model has it, goes on from run to run, as on the chip, until :meth:`reset`.
         Runs in float or on QEMU start afresh each time.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Mapping, TypeVar
 
 T = TypeVar("T")
@@ -82,7 +82,7 @@ class Verification:
     """Host and simulated chip, where both were run."""
     instructions: int | None
     """Per inference, on the simulated chip."""
-    json: dict[str, Any]
+    json: dict[str, Any] = field(repr=False)
     """All that was measured."""
 
 
@@ -130,7 +130,7 @@ class Inspection:
     in_place_writes: list[str]
     nodes: list[InspectedNode]
     without_integer_form: int
-    json: dict[str, Any]
+    json: dict[str, Any] = field(repr=False)
     """All that was found."""
 
 
