@@ -238,24 +238,12 @@ void pte_set(Pte *t, const Value *v, int tensor) {
 
 /* The elements of a constant, its dims in an order. */
 static const void *constant_lying(Pte *t, const Value *v, const int8_t *order) {
-    int64_t stride[MAX_RANK], index[MAX_RANK] = {0}, count = type_count(&v->type), at = 0;
+    int64_t count = type_count(&v->type);
     const int8_t *from = v->constant->data;
-    int64_t dense = 1;
     int8_t *to = c_alloc(t->c, (size_t)count);
-    for (int k = v->type.rank - 1; k >= 0; k--) {
-        stride[order[k]] = dense;
-        dense *= v->type.dim[order[k]];
-    }
-    for (int64_t i = 0; i < count; i++) {
-        to[at] = from[i];
-        for (int d = v->type.rank - 1; d >= 0; d--) {
-            at += stride[d];
-            if (++index[d] < v->type.dim[d])
-                break;
-            at -= stride[d] * v->type.dim[d];
-            index[d] = 0;
-        }
-    }
+    Elements w = elements_in_order(&v->type, order);
+    for (int64_t i = 0; i < count; i++, elements_next(&w))
+        to[w.at] = from[i];
     return to;
 }
 

@@ -109,19 +109,11 @@ static int placed(Tosa *t, const Value *x, const Value *y, const Movement *m) {
 
 /* At worst each element by its number. */
 static int gathered(Tosa *t, const Movement *m, const Value *y, int tensor, int64_t elements) {
-    int64_t count = type_count(&y->type), stride[MAX_RANK], index[MAX_RANK] = {0}, at = 0;
+    int64_t count = type_count(&y->type);
     int32_t *number = NEW_ARRAY(t->c, int32_t, count);
-    value_strides(y, stride);
-    for (int64_t i = 0; i < count; i++) { /* from logical order to that of memory */
-        number[at] = m->number[i];
-        for (int d = y->type.rank - 1; d >= 0; d--) {
-            at += stride[d];
-            if (++index[d] < y->type.dim[d])
-                break;
-            at -= stride[d] * y->type.dim[d];
-            index[d] = 0;
-        }
-    }
+    Elements w = elements_in_order(&y->type, y->order);
+    for (int64_t i = 0; i < count; i++, elements_next(&w))
+        number[w.at] = m->number[i];
     int in[] = {tosa_reshape(t, tensor, &(TosaDims){3, {1, elements, 1}}),
                 tosa_const(t, TOSA_INT32, &(TosaDims){2, {1, count}}, number)};
     return tosa_add(t, TOSA_GATHER, NULL, 2, in, t->p.tensor[tensor].type,

@@ -18,11 +18,31 @@ int64_t value_bytes(const Value *v) {
     return type_count(&v->type) * dtype_size(value_storage(v));
 }
 
-void value_strides(const Value *v, int64_t *stride) {
+static void strides_in_order(const Type *t, const int8_t *order, int64_t *stride) {
     int64_t step = 1;
-    for (int k = v->type.rank - 1; k >= 0; k--) {
-        stride[v->order[k]] = step;
-        step *= v->type.dim[v->order[k]];
+    for (int k = t->rank - 1; k >= 0; k--) {
+        stride[order[k]] = step;
+        step *= t->dim[order[k]];
+    }
+}
+
+void value_strides(const Value *v, int64_t *stride) {
+    strides_in_order(&v->type, v->order, stride);
+}
+
+Elements elements_in_order(const Type *type, const int8_t *order) {
+    Elements w = {.type = type};
+    strides_in_order(type, order, w.stride);
+    return w;
+}
+
+void elements_next(Elements *w) {
+    for (int d = w->type->rank - 1; d >= 0; d--) {
+        w->at += w->stride[d];
+        if (++w->index[d] < w->type->dim[d])
+            return;
+        w->at -= w->stride[d] * w->type->dim[d];
+        w->index[d] = 0;
     }
 }
 
@@ -73,18 +93,12 @@ static const void *constant_bytes(Graph *g, const Value *v) {
     assert(a->dtype == value_storage(v));
     if (value_order_is_identity(v))
         return a->data;
-    int64_t stride[MAX_RANK], at[MAX_RANK] = {0}, count = type_count(&v->type);
+    int64_t count = type_count(&v->type);
+    Elements w = elements_in_order(&v->type, v->order);
     size_t size = (size_t)dtype_size(a->dtype);
     char *out = c_calloc(g->c, (size_t)count, size);
-    value_strides(v, stride);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t to = 0;
-        for (int d = 0; d < v->type.rank; d++)
-            to += at[d] * stride[d];
-        memcpy(out + (size_t)to * size, (const char *)a->data + (size_t)i * size, size);
-        for (int d = v->type.rank - 1; d >= 0 && ++at[d] == v->type.dim[d]; d--)
-            at[d] = 0;
-    }
+    for (int64_t i = 0; i < count; i++, elements_next(&w))
+        memcpy(out + (size_t)w.at * size, (const char *)a->data + (size_t)i * size, size);
     return out;
 }
 

@@ -639,6 +639,13 @@ int64_t value_bytes(const Value *v);
 /* Physical strides in elements of each logical dim under v->order. */
 void value_strides(const Value *v, int64_t *stride);
 bool value_order_is_identity(const Value *v); /* up to dims of size 1 */
+/* Goes through the elements of a type in logical order; `at` is where each lies in memory. */
+typedef struct {
+    const Type *type;
+    int64_t stride[MAX_RANK], index[MAX_RANK], at;
+} Elements;
+Elements elements_in_order(const Type *type, const int8_t *order); /* dims in an order of memory */
+void elements_next(Elements *w);
 
 /* The table or clamp that is fused behind n (its sole reader, marked fused), or NULL; and the
  * value that the call must therefore write. */

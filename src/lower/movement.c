@@ -44,20 +44,11 @@ static const int32_t *eval_on_numbers(C *c, Graph *g, Node *n, int k, const Arra
 /* The physical offset of each element in logical order, plus `base`. */
 static Array *physical_numbers(C *c, const Value *v, int32_t base) {
     Array *a = array_new(c, DT_I32, v->type.rank, v->type.dim);
-    int64_t stride[MAX_RANK], index[MAX_RANK] = {0};
-    value_strides(v, stride);
+    Elements w = elements_in_order(&v->type, v->order);
     int32_t *p = a->data;
-    int64_t count = array_count(a), offset = 0;
-    for (int64_t i = 0; i < count; i++) {
-        p[i] = (int32_t)(base + offset);
-        for (int d = v->type.rank - 1; d >= 0; d--) {
-            offset += stride[d];
-            if (++index[d] < v->type.dim[d])
-                break;
-            offset -= stride[d] * v->type.dim[d];
-            index[d] = 0;
-        }
-    }
+    int64_t count = array_count(a);
+    for (int64_t i = 0; i < count; i++, elements_next(&w))
+        p[i] = (int32_t)(base + w.at);
     return a;
 }
 

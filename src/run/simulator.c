@@ -140,24 +140,16 @@ static void out_of_memory(void *memory, void *logical, size_t size) {
 }
 
 static void walk(const Value *v, uint8_t *memory, uint8_t *logical, Mover *move) {
-    int64_t stride[MAX_RANK], index[MAX_RANK] = {0}, offset = 0, count = type_count(&v->type);
+    int64_t count = type_count(&v->type);
     size_t size = (size_t)dtype_size(value_storage(v));
     if (value_order_is_identity(v)) {
         if (count > 0)
             move(memory, logical, size * (size_t)count);
         return;
     }
-    value_strides(v, stride);
-    for (int64_t i = 0; i < count; i++) {
-        move(memory + (size_t)offset * size, logical + (size_t)i * size, size);
-        for (int d = v->type.rank - 1; d >= 0; d--) {
-            offset += stride[d];
-            if (++index[d] < v->type.dim[d])
-                break;
-            offset -= stride[d] * v->type.dim[d];
-            index[d] = 0;
-        }
-    }
+    Elements w = elements_in_order(&v->type, v->order);
+    for (int64_t i = 0; i < count; i++, elements_next(&w))
+        move(memory + (size_t)w.at * size, logical + (size_t)i * size, size);
 }
 
 Array *value_load(C *c, const Value *v, const void *memory) {

@@ -226,7 +226,7 @@ def check_target(runtime: Runtime, corten: str, target: str, count: int, case: s
     worst, differing, total = 0.0, 0, 0
     scales = [p.scale_of(i) for i in p.plan.outputs]
     for s in range(len(arrays[0])):
-        for k, y in enumerate(p.run([a[s] for a in arrays])):
+        for k, y in enumerate(p.run([np.asarray(a[s]) for a in arrays])):
             d = np.abs(y.ravel() - wanted[k][s].ravel()) / scales[k].ravel()
             worst = max(worst, float(d.max()))
             differing += int((d > 1e-3).sum())

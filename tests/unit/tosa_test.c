@@ -64,6 +64,28 @@ static void nodes_without_a_form_are_named(void **state) {
     assert_false(file_exists(out));
 }
 
+/* What no operator takes is named with its numbers' type. */
+static void numbers_without_a_form_are_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *stem, *reason;
+    } cases[] = {
+        {"flow/boundary",
+         "argmax has no form in TOSA's integer profile for argmax, which is int64"},
+        {"flow/embedder", "ids is int64, which no TOSA program of Corten has"},
+        {"flow/mask_turned",
+         "mT has no form in TOSA's integer profile for inputs_1, which is bool"},
+        {"tosa/cases/volumes", "conv3d has no form in TOSA's integer profile"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const char *out = flow_text("%s%zu", flow_path("numbers"), i);
+        Said said = compile(cases[i].stem, out, "tosa");
+        assert_code(said, 1);
+        assert_says(said.messages, cases[i].reason);
+        assert_false(file_exists(out));
+    }
+}
+
 static void state_is_an_input_and_an_output(void **state) {
     (void)state;
     const char *out = flow_path("state");
@@ -99,6 +121,7 @@ int main(void) {
         cmocka_unit_test(the_same_bytes_every_time),
         cmocka_unit_test(tables_have_256_entries),
         cmocka_unit_test(nodes_without_a_form_are_named),
+        cmocka_unit_test(numbers_without_a_form_are_named),
         cmocka_unit_test(state_is_an_input_and_an_output),
         cmocka_unit_test(exports_are_of_c),
     };
