@@ -210,6 +210,9 @@ def hard():
     yield "generalized_mean", pains.Fn(
         lambda s, x: F.relu(s.a(x)).clamp(min=1e-6).pow(3).mean(-1).pow(1 / 3), a=nn.Conv1d(3, 16, 3)
     ), windows
+    # the reciprocals of large numbers are small, and all of some windows
+    shifted = [(torch.linspace(-1, 4, 8) + torch.linspace(0.2, 3, 8) * torch.randn(1, 16, 8).clamp(-2, 2),) for _ in range(32)]
+    yield "harmonic_mean", pains.Fn(lambda s, x: 1 / (1 / (x.abs() + 0.1)).mean(1)), shifted
 
 
 class Boxes(nn.Module):
@@ -253,6 +256,7 @@ def lanes():
     yield "boxes_in_place", Boxes(), [(torch.randn(1, 8, 5, 5),) for _ in range(32)]
     yield "transposed_apart", pains.Fn(halves, a=turned), many(normal)
     yield "group_norm_apart", pains.Fn(halves, a=grouped), many(normal)
+    yield "far_output", pains.Fn(lambda s, x: 230 + s.a(x).tanh() / 2, a=nn.Linear(4, 3)), [(torch.randn(1, 4),) for _ in range(32)]
 
 
 class Causal(nn.Module):

@@ -48,12 +48,12 @@ Comparison *measure(C *c, const Session *s, Graph *lowered, Graph *reference) {
     return k;
 }
 
-/* Below so many dB an output says little of what the float model computes. */
+/* With so few dB about its mean an output says little of what the float model computes. */
 enum { POOR_DB = 10 };
 
 /* The first node from which on all that leads to v is poor, or was not measured by itself; NULL:
  * none is. */
-static const Node *first_poor(C *c, const Graph *g, const Value *v) {
+static const Node *first_poor(C *c, const Graph *g, const double *varying_db, const Value *v) {
     const Node *first = NULL;
     bool *leads = NEW_ARRAY(c, bool, g->value_count + 1); /* by id of values */
     leads[v->id] = true;
@@ -61,34 +61,45 @@ static const Node *first_poor(C *c, const Graph *g, const Value *v) {
         bool read = false;
         for (int k = 0; k < n->out_count; k++)
             read |= leads[n->out[k]->id];
-        if (!read || n->sqnr_db >= POOR_DB)
+        if (!read || varying_db[n->index] >= POOR_DB)
             continue;
-        first = isnan(n->sqnr_db) ? first : n;
+        first = isnan(varying_db[n->index]) ? first : n;
         for (int k = 0; k < node_operand_count(n); k++)
             leads[node_operand(n, k)->id] = true;
     }
     return first;
 }
 
-static void warn_of_poor_output(C *c, const Graph *g, int output) {
-    const Node *first = first_poor(c, g, g->output[output].u.value);
+static void warn_of_poor_output(C *c, const Graph *g, const double *varying_db, int output,
+                                const Noise *n) {
+    const Node *first = first_poor(c, g, varying_db, g->output[output].u.value);
+    bool mean = noise_db(n) >= POOR_DB; /* which has more power than all that varies */
     diag_warning(c, first ? &first->loc : NULL,
-                 "output %d keeps %s of the float model over the calibration samples%s%s; "
+                 "output %d keeps %s%s of the float model over the calibration samples%s%s; "
                  "corten sensitivity says what costs most",
-                 output, db_text(c, g->output_sqnr_db[output]),
+                 output, db_text(c, mean ? noise_varying_db(n) : noise_db(n)),
+                 mean ? ", about its mean," : "",
                  first ? ", and less than 10 dB from here on: " : "", first ? first->name : "");
 }
 
 /* One call's node may be another's too: the last that writes it counts. */
 void measure_note(C *c, Graph *lowered, const Comparison *k) {
-    for (Call *call = lowered->first_call; call; call = call->next)
-        if (call->node && comparison_call(k, call)->signal > 0)
-            call->node->sqnr_db = noise_db(comparison_call(k, call));
+    graph_index(lowered);
+    double *varying_db = NEW_ARRAY(c, double, lowered->node_count + 1); /* by node */
+    for (int i = 0; i < lowered->node_count; i++)
+        varying_db[i] = NAN;
+    for (Call *call = lowered->first_call; call; call = call->next) {
+        const Noise *n = comparison_call(k, call);
+        if (!call->node || n->signal <= 0)
+            continue;
+        call->node->sqnr_db = noise_db(n);
+        varying_db[call->node->index] = noise_varying_db(n);
+    }
     lowered->output_sqnr_db = NEW_ARRAY(c, double, lowered->output_count + 1);
     for (int i = 0; i < lowered->output_count; i++) {
         const Noise *n = comparison_output(k, i);
         lowered->output_sqnr_db[i] = n->signal > 0 || n->all.noise > 0 ? noise_db(n) : NAN;
-        if (lowered->output_sqnr_db[i] < POOR_DB)
-            warn_of_poor_output(c, lowered, i);
+        if (lowered->output_sqnr_db[i] < POOR_DB || noise_varying_db(n) < POOR_DB)
+            warn_of_poor_output(c, lowered, varying_db, i, n);
     }
 }

@@ -179,13 +179,19 @@ static json_t *call_json(const Call *call, const Noise *n) {
                      "clipped_cost", noise_cost(n, &n->clipped));
 }
 
+static json_t *outputs_json(const Verify *v, double (*db)(const Noise *)) {
+    json_t *outputs = json_array();
+    for (int k = 0; k < v->model.planned->output_count; k++)
+        if (v->model.planned->output[k].kind == ARG_VALUE)
+            json_array_append_new(outputs, report_db(db(comparison_output(v->compared, k))));
+    return outputs;
+}
+
 static json_t *verify_json(const Verify *v) {
     const Graph *g = v->model.planned;
-    json_t *root = json_object(), *outputs = json_array(), *nodes = json_array();
-    for (int k = 0; k < g->output_count; k++)
-        if (g->output[k].kind == ARG_VALUE)
-            json_array_append_new(outputs, report_db(noise_db(comparison_output(v->compared, k))));
-    json_object_set_new(root, "output_sqnr_db", outputs);
+    json_t *root = json_object(), *nodes = json_array();
+    json_object_set_new(root, "output_sqnr_db", outputs_json(v, noise_db));
+    json_object_set_new(root, "output_about_mean_db", outputs_json(v, noise_varying_db));
     json_object_set_new(root, "samples", json_integer(v->samples.count));
     json_object_set_new(root, "bit_exact",
                         v->on_chip || v->on_board ? json_boolean(v->bit_exact) : json_null());
@@ -283,8 +289,13 @@ static void print_clipped(C *c, FILE *f, const Verify *v) {
         print_clipped_one(f, comparison_output(v->compared, k), c_format(c, "output %d", k));
 }
 
+/* What an output keeps of its changes is worth telling where the mean makes most of its SQNR. */
+#define MOSTLY_MEAN_DB 6
+
 static void print_output(C *c, FILE *f, int k, const Noise *n) {
     fprintf(f, "output %d: SQNR %s", k, db_text(c, noise_db(n)));
+    if (noise_varying_db(n) < noise_db(n) - MOSTLY_MEAN_DB)
+        fprintf(f, ", %s about its mean", db_text(c, noise_varying_db(n)));
     if (n->left_out > 0)
         fprintf(f, " without %lld numbers that are not finite in float", (long long)n->left_out);
     fprintf(f, "\n");

@@ -120,6 +120,44 @@ static bool fold_identity(Graph *g, Node *n) {
     return true;
 }
 
+/* ---- constants of equal elements ----------------------------------------------------------- */
+
+static bool elements_are_equal(const Array *a) {
+    int64_t count = array_count(a);
+    for (int64_t i = 1; i < count; i++)
+        if (array_get(a, i) != array_get(a, 0))
+            return false;
+    return count > 1;
+}
+
+/* Does an operand other than v have the result's shape? */
+static bool keeps_shape_without(const Node *n, const Value *v) {
+    const Type *out = &n->out[0]->type;
+    for (int k = 0, count = node_operand_count(n); k < count; k++) {
+        const Value *x = node_operand(n, k);
+        if (x != v && x->type.rank == out->rank &&
+            memcmp(x->type.dim, out->dim, (size_t)out->rank * sizeof out->dim[0]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A pointwise node's operand like zeros_like(x) is one number: with it, the node can be part of a
+ * table, and needs no memory for the others. */
+static bool fold_equal_elements(C *c, Graph *g, Node *n) {
+    for (int i = 0; n->op->map && n->out_count == 1 && i < n->arg_count; i++) {
+        Value *v = n->arg[i].kind == ARG_VALUE ? n->arg[i].u.value : NULL;
+        if (!v || !value_is_fixed(g, v) || v->grid || !elements_are_equal(v->constant) ||
+            !keeps_shape_without(n, v))
+            continue;
+        Array *one = array_new(c, v->constant->dtype, 1, (const int64_t[]){1});
+        memcpy(one->data, v->constant->data, (size_t)array_bytes(one));
+        n->arg[i] = arg_value(value_constant(g, v->name, one));
+        return true;
+    }
+    return false;
+}
+
 /* ---- constants --------------------------------------------------------------------------- */
 
 static bool all_fixed(const Graph *g, const Node *n) {
@@ -298,8 +336,8 @@ static bool fold_node(C *c, Graph *g, Node *n) {
         node_remove(g, n, FATE_REMOVED, "only checks", NULL);
         return true;
     }
-    return fold_empty(c, g, n) || fold_identity(g, n) || fold_constant(c, g, n) ||
-           fold_into_weights(c, g, n);
+    return fold_empty(c, g, n) || fold_equal_elements(c, g, n) || fold_identity(g, n) ||
+           fold_constant(c, g, n) || fold_into_weights(c, g, n);
 }
 
 /* Each round but the last removes a node or takes a pad from a convolution. */

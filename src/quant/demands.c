@@ -69,7 +69,8 @@ static double lost_before(Sets *s, const Node *table, const TableSeen *pairs) {
     const Observed *seen = s->seen[set_root(s, x->id)];
     double levels = ldexp(1, set_table_bits(s, x, table)) - 1;
     Rounded own = {0};
-    observed_range_through(s->c, seen, table_at, (void *)table, levels, &own.low, &own.high);
+    observed_range_through(s->c, seen, s->o->observer, table_at, (void *)table, levels, &own.low,
+                           &own.high);
     own.step = (own.high - own.low) / levels;
     double lost = table_lost_rounded(pairs, table, &own);
     for (int k = 0; x->def && adds_up(x->def) && k < node_operand_count(x->def); k++) {

@@ -85,6 +85,9 @@ Grid *grid_symmetric_per_channel(C *c, const Array *weights, int axis, int bits)
 
 /* ---- ranges from histograms -------------------------------------------------------------- */
 
+/* What observer `percentile` leaves outside at each end. */
+#define PERCENTILE_TAIL 1e-5
+
 /* Sums over the bins before a bin, so that the cost of any range is a few additions. */
 typedef struct {
     int bins;
@@ -148,36 +151,82 @@ static Costs *costs_new(C *c, const Observed *o, double (*map)(void *, double), 
     return k;
 }
 
-void observed_range_through(C *c, const Observed *o, double (*map)(void *, double), void *user,
-                            double levels, double *low, double *high) {
+/* Numbers among bins first <= i < last that clipping to `at` changes by more than `told`. */
+static double clip_count(const Costs *k, int first, int last, double at, double told) {
+    double count = 0;
+    for (int i = first; i < last; i++)
+        if (k->n[i + 1] > k->n[i] && !(fabs(k->f[i] - at) <= told))
+            count += k->n[i + 1] - k->n[i];
+    return count;
+}
+
+/* Half a step of what map gives, were it cut into `levels`. */
+static double told_apart(const Costs *k, double levels) {
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < k->bins; i++)
+        if (k->n[i + 1] > k->n[i]) {
+            low = fmin(low, k->f[i]);
+            high = fmax(high, k->f[i]);
+        }
+    return high > low ? 0.5 * (high - low) / levels : 0;
+}
+
+/* Rounding errs either way and averages out behind it; clipping does not. So squares decide only
+ * about few numbers: this share of them may be changed by more than a step tells. */
+static double clipped_most(ObserverKind kind) {
+    return kind == OBSERVER_MSE ? 0.01 : kind == OBSERVER_PERCENTILE ? 2 * PERCENTILE_TAIL : 0;
+}
+
+/* An end of a candidate range: all beyond it is clipped to it. */
+typedef struct {
+    double at, cost, count; /* count: numbers that it changes */
+    int bin;
+} End;
+
+static int low_ends(const Costs *k, const Observed *o, double told, End *end) {
+    int count = 0, first = (int)floor((o->min - o->bin_low) / o->bin_width);
+    for (int i = first; i <= o->bin_count / 2; i += o->bin_count / 256) {
+        double at = i == first ? o->min : o->bin_low + i * o->bin_width, f = apply(k, at);
+        end[count++] = (End){at, clip_cost(k, 0, i, f), clip_count(k, 0, i, f, told), i};
+    }
+    return count;
+}
+
+static int high_ends(const Costs *k, const Observed *o, double told, End *end) {
+    int count = 0, first = (int)ceil((o->max - o->bin_low) / o->bin_width);
+    first = first > o->bin_count ? o->bin_count : first;
+    for (int i = first; i >= o->bin_count / 2; i -= o->bin_count / 256) {
+        double at = i == first ? o->max : o->bin_low + i * o->bin_width, f = apply(k, at);
+        end[count++] =
+            (End){at, clip_cost(k, i, k->bins, f), clip_count(k, i, k->bins, f, told), i};
+    }
+    return count;
+}
+
+void observed_range_through(C *c, const Observed *o, ObserverKind kind,
+                            double (*map)(void *, double), void *user, double levels, double *low,
+                            double *high) {
     *low = o->min;
     *high = o->max;
     if (o->bin_count == 0)
         return;
     const Costs *k = costs_new(c, o, map, user);
-    int zero = o->bin_count / 2, step = o->bin_count / 256;
+    double told = told_apart(k, levels), most = clipped_most(kind) * k->n[k->bins];
     double best = INFINITY;
-    /* candidates: the observed ends, then every `step`-th bin's edge towards zero */
-    int first_low = (int)floor((o->min - o->bin_low) / o->bin_width);
-    int first_high = (int)ceil((o->max - o->bin_low) / o->bin_width);
-    first_high = first_high > o->bin_count ? o->bin_count : first_high;
-    for (int i = first_low; i <= zero; i += step) {
-        double a = i == first_low ? o->min : o->bin_low + i * o->bin_width;
-        double below = clip_cost(k, 0, i, apply(k, a));
-        for (int j = first_high; j >= zero; j -= step) {
-            double b = j == first_high ? o->max : o->bin_low + j * o->bin_width;
-            double s = (b - a) / levels;
-            if (s <= 0)
+    /* candidates: the observed ends, then edges of bins towards zero */
+    End *a = NEW_ARRAY(c, End, o->bin_count + 1), *b = NEW_ARRAY(c, End, o->bin_count + 1);
+    int lows = low_ends(k, o, told, a), highs = high_ends(k, o, told, b);
+    for (int i = 0; i < lows; i++)
+        for (int j = 0; j < highs; j++) {
+            double s = (b[j].at - a[i].at) / levels;
+            double cost =
+                a[i].cost + b[j].cost + s * s / 12 * (k->slope[b[j].bin] - k->slope[a[i].bin]);
+            if (s <= 0 || a[i].count + b[j].count > most || cost >= best)
                 continue;
-            double cost = below + clip_cost(k, j, k->bins, apply(k, b)) +
-                          s * s / 12 * (k->slope[j] - k->slope[i]);
-            if (cost < best) {
-                best = cost;
-                *low = a;
-                *high = b;
-            }
+            best = cost;
+            *low = a[i].at;
+            *high = b[j].at;
         }
-    }
 }
 
 /* Leaves `tail` of the numbers outside, at each end by its share. */
@@ -206,9 +255,9 @@ void observed_range(C *c, const Observed *o, ObserverKind kind, int bits, double
     *low = o->min;
     *high = o->max;
     if (kind == OBSERVER_MSE)
-        observed_range_through(c, o, NULL, NULL, bits == 16 ? 65534 : 255, low, high);
+        observed_range_through(c, o, kind, NULL, NULL, bits == 16 ? 65534 : 255, low, high);
     else if (kind == OBSERVER_PERCENTILE)
-        range_percentile(o, 1e-5, low, high);
+        range_percentile(o, PERCENTILE_TAIL, low, high);
     *low = fmin(*low, 0);
     *high = fmax(*high, 0);
 }

@@ -15,6 +15,7 @@
 /* ... and 16 bits have to keep a tenth of it. */
 #define WIDE_LOSS 0.1
 #define LANES "lanes of unlike ranges share its steps"
+#define FAR_FROM_ZERO "far from zero: 8 bits have too few steps for what varies"
 
 typedef struct {
     double common, wide; /* the steps of the value's grid with 8 bits and with 16 */
@@ -177,6 +178,19 @@ static Steps steps_of(Sets *s, int root) {
                    WIDE_ROOM * fmax(-seen->min, seen->max) / 32767};
 }
 
+/* A result like a constant plus little: a grid of 8 bits has to reach from zero to it. Who asks for
+ * bytes gets them, and is warned of what they keep. */
+static void demand_of_output(Sets *s, int root, const Steps *step) {
+    for (int id = 0; id < s->count && !gives_bytes(s->o); id++) {
+        const Value *v = s->g->value[id];
+        if (set_root(s, id) != root || v->output_count == 0 || !v->observed)
+            continue;
+        Loss l = loss_of_seen(v->observed, step);
+        if (is_starved(&l))
+            width_demand(s, v, FAR_FROM_ZERO);
+    }
+}
+
 void lanes_demand(Sets *s) {
     for (int root = 0; root < s->count; root++) {
         const Observed *seen = set_root(s, root) == root ? s->seen[root] : NULL;
@@ -191,5 +205,7 @@ void lanes_demand(Sets *s) {
             warn_of_input(s, input, lane);
         else if (lane)
             width_demand(s, lane, LANES);
+        else
+            demand_of_output(s, root, &step);
     }
 }

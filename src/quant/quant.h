@@ -11,9 +11,11 @@ void observed_merge(C *c, Observed *into, const Observed *from);
 void observed_range(C *c, const Observed *o, ObserverKind kind, int bits, double *low,
                     double *high);
 /* The range, cut into `levels` steps, on which map(x) errs least in square (rounding and clipping
- * weighed by the histogram); map NULL: x itself. */
-void observed_range_through(C *c, const Observed *o, double (*map)(void *, double), void *user,
-                            double levels, double *low, double *high);
+ * weighed by the histogram); map NULL: x itself. Beyond it lies no more than the observer kind
+ * leaves out, but for numbers of which map's result does not tell. */
+void observed_range_through(C *c, const Observed *o, ObserverKind kind,
+                            double (*map)(void *, double), void *user, double levels, double *low,
+                            double *high);
 
 /* What the weights of n see while calibration runs, or the rows of a softmax (patches.c): room for
  * so many floats of all samples, kept for those `here`; NULL if n's weights are pinned, or of

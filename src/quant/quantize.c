@@ -319,7 +319,8 @@ static Grid *grid_from_seen(Sets *s, int root) {
              range_through_weights(s->c, reader, seen, &low, &high))
         ; /* an input of the model, weighed by the first layer */
     else if (table && dtype_is_float(table->out[0]->type.dtype))
-        observed_range_through(s->c, seen, table_at, (void *)table, (1 << bits) - 1, &low, &high);
+        observed_range_through(s->c, seen, s->o->observer, table_at, (void *)table, (1 << bits) - 1,
+                               &low, &high);
     else
         observed_range(s->c, seen, s->o->observer, 8, &low, &high);
     return grid_affine(s->c, low, high, bits);

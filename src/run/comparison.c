@@ -17,6 +17,13 @@ double noise_db(const Noise *n) {
     return n->all.noise == 0 ? HUGE_VAL : 10 * log10(n->signal / n->all.noise);
 }
 
+double noise_varying_db(const Noise *n) {
+    double power = n->signal - n->sum * n->sum / n->numbers;
+    if (!(power > 1e-12 * n->signal)) /* what sums of doubles leave of nothing */
+        return NAN;
+    return n->all.noise == 0 ? HUGE_VAL : 10 * log10(power / n->all.noise);
+}
+
 double noise_share(const Noise *n, const NoisePart *part) {
     return n->all.count > 0 ? (double)part->count / (double)n->all.count : 0;
 }
@@ -39,6 +46,12 @@ static int64_t inner_of(const Type *t, int axis) {
     for (int d = axis + 1; d < t->rank; d++)
         inner *= t->dim[d];
     return inner;
+}
+
+static void add_signal(Noise *n, double r) {
+    n->signal += r * r;
+    n->sum += r;
+    n->numbers++;
 }
 
 static void add_to(NoisePart *part, double noise) {
@@ -65,7 +78,7 @@ static void add_integers(Noise *n, const Array *want, const Value *v, const Arra
         }
         double d = r - (double)((float)p->scale * (float)q) / factor;
         double exact = r * factor / p->scale + p->zero_point;
-        n->signal += r * r;
+        add_signal(n, r);
         add_to(&n->all, d * d);
         if (exact >= first - 1.001 && exact <= last + 1.001)
             continue;
@@ -86,7 +99,7 @@ static void noise_add(Noise *n, const Array *want, const Value *v, const Array *
             n->left_out++;
             continue;
         }
-        n->signal += r * r;
+        add_signal(n, r);
         n->all.noise += d * d;
     }
 }

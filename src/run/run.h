@@ -92,14 +92,18 @@ typedef struct {
 /* Signal and noise of one value against float, summed over samples. */
 typedef struct {
     double signal;
-    NoisePart all;      /* count: of integers */
-    NoisePart clipped;  /* those whose float number is beyond the grid */
-    NoisePart unseen;   /* of these, those that calibration has not seen either */
-    int64_t left_out;   /* numbers that are not finite in float: there is no distance from them */
-    const double *seen; /* the least and the largest number that it saw; NULL: not known */
+    double sum, numbers; /* of the finite float numbers */
+    NoisePart all;       /* count: of integers */
+    NoisePart clipped;   /* those whose float number is beyond the grid */
+    NoisePart unseen;    /* of these, those that calibration has not seen either */
+    int64_t left_out;    /* numbers that are not finite in float: there is no distance from them */
+    const double *seen;  /* the least and the largest number that it saw; NULL: not known */
 } Noise;
 
 double noise_db(const Noise *n); /* +INFINITY if equal, -INFINITY if all of float is 0 */
+/* Of what varies: without the power of the mean, of which nobody learns anything. NAN: all numbers
+ * are equal. */
+double noise_varying_db(const Noise *n);
 /* Of all numbers, and of all noise: 0..1. */
 double noise_share(const Noise *n, const NoisePart *part);
 double noise_cost(const Noise *n, const NoisePart *part);

@@ -370,6 +370,14 @@ static void quotients_by_small_numbers_and_long_products_keep_to_torch(void **st
     keep_to_torch(name, (int)COUNT_OF(name), "cortex-m4", 30);
 }
 
+/* Of its input a fifth may be clipped if squares of reciprocals alone decide: then 11 dB are left.
+ */
+static void what_a_table_tells_little_of_is_not_cut_off(void **state) {
+    (void)state;
+    static const char *const name[] = {"harmonic_mean"};
+    keep_to_torch(name, (int)COUNT_OF(name), "cortex-m4", 32);
+}
+
 /* Beside lanes of a hundred times their range 8 bits would leave small ones 2 to 12 dB. */
 static void lanes_of_unlike_ranges_keep_to_torch(void **state) {
     (void)state;
@@ -408,6 +416,38 @@ static void an_int8_input_of_unlike_lanes_is_named(void **state) {
     said = flow_run(corten_compile, o);
     assert_code(said, 0);
     assert_says(said.messages, "of which its int8 grid leaves the smallest too few steps: give it");
+}
+
+/* 230 and half of a tanh: a step of 8 bits is 0.9 where all that varies is 1 wide. */
+static void a_result_far_from_zero_keeps_what_varies(void **state) {
+    (void)state;
+    const char *data = "flow/lanes/far_output.npz", *out = flow_path("far");
+    flow_compiled("flow/lanes/far_output.pt2", data, "cortex-m4", out);
+    ArrayList torch = flow_arrays(data), got = flow_outputs(out, data, NULL);
+    Array *want = array_convert(flow_c(), flow_array(&torch, "out0"), DT_F64),
+          *shown = array_convert(flow_c(), got.item[0].array, DT_F64);
+    for (int64_t i = 0, count = array_count(want); i < count; i++) {
+        array_set(want, i, array_get(want, i) - 230);
+        array_set(shown, i, array_get(shown, i) - 230);
+    }
+    assert_true(flow_sqnr(want, shown) > 26);
+}
+
+static void what_an_int8_result_far_from_zero_keeps_is_told(void **state) {
+    (void)state;
+    static const char *const data[] = {"flow/lanes/far_output.npz"};
+    CortenOptions o = {.model = "flow/lanes/far_output.pt2",
+                       .calibrate = data,
+                       .calibrate_count = 1,
+                       .target = "cortex-m4",
+                       .io = "int8",
+                       .out = flow_path("far_bytes")};
+    Said said = flow_run(corten_compile, o);
+    assert_code(said, 0);
+    assert_says(said.messages, "dB, about its mean, of the float model");
+    assert_says(said.messages, "and less than 10 dB from here on: linear");
+    said = flow_run(corten_verify, (CortenOptions){.model = o.out, .input = data[0]});
+    assert_says(said.results, "dB about its mean");
 }
 
 static void numbers_without_end_are_refused_by_their_node(void **state) {
@@ -523,8 +563,11 @@ int main(void) {
         cmocka_unit_test(what_is_clamped_later_is_kept_for_its_other_readers),
         cmocka_unit_test(small_powers_in_means_are_not_rounded_away),
         cmocka_unit_test(quotients_by_small_numbers_and_long_products_keep_to_torch),
+        cmocka_unit_test(what_a_table_tells_little_of_is_not_cut_off),
         cmocka_unit_test(lanes_of_unlike_ranges_keep_to_torch),
         cmocka_unit_test(an_int8_input_of_unlike_lanes_is_named),
+        cmocka_unit_test(a_result_far_from_zero_keeps_what_varies),
+        cmocka_unit_test(what_an_int8_result_far_from_zero_keeps_is_told),
         cmocka_unit_test(numbers_without_end_are_refused_by_their_node),
         cmocka_unit_test(an_output_too_fine_for_its_sums_gets_a_coarser_grid),
         cmocka_unit_test(calibration_data_of_zeros_is_told),

@@ -36,9 +36,10 @@ WRAP(exp)
 WRAP(expm1)
 WRAP(log)
 WRAP(log2)
-WRAP(log10) WRAP(log1p) WRAP(tanh) WRAP(sinh) WRAP(cosh) WRAP(asinh) WRAP(acosh) WRAP(atanh)
-    WRAP(sin) WRAP(cos) WRAP(tan) WRAP(atan) WRAP(asin) WRAP(acos) WRAP(erf) WRAP(erfc) WRAP(sqrt)
-        WRAP(sigmoid) WRAP(floor) WRAP(ceil) WRAP(trunc) WRAP(round)
+WRAP(log10)
+WRAP(log1p) WRAP(tanh) WRAP(sinh) WRAP(cosh) WRAP(asinh) WRAP(acosh) WRAP(atanh) WRAP(sin) WRAP(cos)
+    WRAP(tan) WRAP(atan) WRAP(asin) WRAP(acos) WRAP(erf) WRAP(erfc) WRAP(sqrt) WRAP(sigmoid)
+        WRAP(floor) WRAP(ceil) WRAP(trunc) WRAP(round)
 
     /* The errors that float32.h states, in ulp of the exact result. */
     static const struct {

@@ -72,7 +72,9 @@ static void nodes_go_where_their_operators_are_taken(void **state) {
     Said said = flow_run(corten_compile, o);
     assert_code(said, 0);
     assert_says(said.results, " npu");
-    assert_says(said.results, "stays \"numbers of 16 bits stay in Corten's kernels, and so do recurrent layers\"");
+    assert_says(
+        said.results,
+        "stays \"numbers of 16 bits stay in Corten's kernels, and so do recurrent layers\"");
     o.target = "cortex-m55";
     said = flow_run(corten_compile, o);
     assert_code(said, 0);
