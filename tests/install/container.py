@@ -1,8 +1,12 @@
-"""Follows Containerfile without a container engine: each FROM debian:12 is a debootstrap root, and
+"""Follows Containerfile without a container engine: each FROM debian:12 is a root of its own, and
 its COPY and RUN lines are done there as they stand. Then the image's entry point compiles the
-example and verifies it on QEMU. Not a test of ctest: it needs root, debootstrap and a quarter of an
-hour. A WORK_FOLDER that an earlier call has left is taken up again.
-usage: container.py SOURCE_FOLDER [WORK_FOLDER]
+example and verifies it on QEMU. Needs root.
+
+With --over-host, as ctest has it, a root is this Debian 12 with a layer of its own above it, which
+goes with this process: every step is done, but a package that the recipe forgets may be there
+already. Without, it is made by debootstrap, which shows that too and takes a quarter of an hour; a
+WORK_FOLDER that an earlier call has left is taken up again.
+usage: container.py [--over-host] SOURCE_FOLDER [WORK_FOLDER]
 """
 
 import json
@@ -13,8 +17,11 @@ import subprocess
 import sys
 import tempfile
 
-source = pathlib.Path(sys.argv[1]).resolve()
-work = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else tempfile.mkdtemp(prefix="container-")).resolve()
+SKIPPED = 77
+over_host = sys.argv[1] == "--over-host"
+arguments = sys.argv[2 if over_host else 1 :]
+source = pathlib.Path(arguments[0]).resolve()
+work = pathlib.Path(arguments[1] if len(arguments) > 1 else tempfile.mkdtemp(prefix="container-")).resolve()
 
 
 def instructions(text):
@@ -31,12 +38,39 @@ def root_of(image, name):
         sys.exit(f"{image}: only Debian 12 can be stood in for")
     root = work / name
     plain = work / "debian"
-    if not plain.exists():
+    if over_host:
+        lay_over_host(root)
+    elif not plain.exists():
         subprocess.run(["debootstrap", "--variant=minbase", "bookworm", plain], check=True, stdout=subprocess.DEVNULL)
     if not root.exists():
         subprocess.run(["cp", "-a", plain, root], check=True)
     shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
     return root
+
+
+def lay_over_host(root):
+    """This machine's files, and what is written to them beside them, in memory."""
+    upper, scratch = work / f"{root.name}.upper", work / f"{root.name}.scratch"
+    for folder in (upper, scratch, root):
+        folder.mkdir()
+    layers = f"lowerdir=/,upperdir={upper},workdir={scratch}"
+    subprocess.run(["mount", "-t", "overlay", "overlay", "-o", layers, root], check=True)
+
+
+def enter_namespace():
+    """Goes on in a mount namespace of its own, with memory at the work folder; skipped where that is
+    not allowed, or where this machine is not the Debian that the recipe is for."""
+    if os.environ.get("CONTAINER_NAMESPACE") != str(work):
+        release = pathlib.Path("/etc/os-release").read_text()
+        again = ["unshare", "--mount", "--propagation", "private"]
+        if "VERSION_CODENAME=bookworm" not in release or os.geteuid() != 0 or subprocess.run([*again, "true"]).returncode:
+            sys.exit(SKIPPED)
+        os.environ["CONTAINER_NAMESPACE"] = str(work)
+        done = subprocess.run([*again, sys.executable, __file__, "--over-host", source, work])
+        work.rmdir()
+        sys.exit(done.returncode)
+    if subprocess.run(["mount", "-t", "tmpfs", "tmpfs", work]).returncode:
+        sys.exit(SKIPPED)
 
 
 def inside(root, folder, command):
@@ -65,6 +99,8 @@ def copy(root, folder, rest, roots):
             shutil.copy(path, to)
 
 
+if over_host:
+    enter_namespace()
 roots, root, folder, entry = {}, None, "/", []
 for word, rest in instructions((source / "Containerfile").read_text()):
     print(f"{word} {rest}", flush=True)
