@@ -162,7 +162,7 @@ static void files_of_4_gb_that_hold_nothing(void **state) {
         {"4gb.corten", "corten 1\n", "at most"}, {"4gb.png", "", "not a usable image"},
     };
     for (size_t i = 0; i < COUNT_OF(file); i++) {
-        const char *path = flow_path(file[i].name);
+        const char *path = flow_path("%s", file[i].name);
         text_write(path, file[i].begin);
         assert_int_equal(truncate(path, (off_t)4 << 30), 0);
         if (text_ends_with(path, ".pt2"))
@@ -181,8 +181,8 @@ static void pipes_are_not_waited_for(void **state) {
     (void)state;
     const char *const name[] = {"pipe.npz", "pipe.npy", "pipe.png"};
     for (size_t i = 0; i < COUNT_OF(name); i++) {
-        assert_int_equal(mkfifo(flow_path(name[i]), 0600), 0);
-        expect_refused("no regular file", "run", EXAMPLE, "-i", flow_path(name[i]), "-o",
+        assert_int_equal(mkfifo(flow_path("%s", name[i]), 0600), 0);
+        expect_refused("no regular file", "run", EXAMPLE, "-i", flow_path("%s", name[i]), "-o",
                        flow_path("o.npy"), NULL);
     }
     assert_int_equal(mkfifo(flow_path("pipe.pt2"), 0600), 0);
