@@ -23,9 +23,10 @@
 #pragma GCC diagnostic pop
 
 #define PIXEL_LIMIT (32 << 20) /* with alpha, 128 MB */
-/* Progressive JPEGs are held as coefficients too, of two bytes: 9 bytes a pixel, 162 MB; and a scan
- * of a few bytes passes over all of them. Encoders write some ten. */
-#define PROGRESSIVE_PIXEL_LIMIT (18 << 20)
+/* JPEGs of several scans, which progressive ones have and others may, are held as coefficients too,
+ * of two bytes: 9 bytes a pixel, 162 MB; and a scan of a few bytes passes over all of them.
+ * Encoders write some ten. */
+#define SCANS_PIXEL_LIMIT (18 << 20)
 #define SCAN_LIMIT 50
 
 typedef struct {
@@ -50,7 +51,7 @@ static bool pixels_make(Pixels *p, int64_t width, int64_t height, int limit, int
     if (width <= 0 || height <= 0 || height > limit / width) {
         snprintf(p->problem, sizeof p->problem, "%lld x %lld pixels; at most %d pixels are read%s",
                  (long long)width, (long long)height, limit,
-                 limit < PIXEL_LIMIT ? " of a progressive JPEG" : "");
+                 limit < PIXEL_LIMIT ? " of a JPEG of several scans" : "");
         return false;
     }
     p->width = width;
@@ -116,7 +117,7 @@ static bool jpeg_decode(FILE *f, Pixels *p) {
     jpeg_stdio_src(&info, f);
     jpeg_read_header(&info, TRUE);
     info.out_color_space = JCS_RGB;
-    int limit = jpeg_has_multiple_scans(&info) ? PROGRESSIVE_PIXEL_LIMIT : PIXEL_LIMIT;
+    int limit = jpeg_has_multiple_scans(&info) ? SCANS_PIXEL_LIMIT : PIXEL_LIMIT;
     bool good = pixels_make(p, info.image_width, info.image_height, limit, 3);
     if (good) {
         jpeg_start_decompress(&info);

@@ -64,11 +64,16 @@ const char *zip_name(Zip *z, int index) {
     return name == NULL ? "" : name;
 }
 
-/* Which of two members of one name is read differs from reader to reader. */
-static void check_names_differ(C *c, Zip *z) {
+/* Which of two members of one name is read differs from reader to reader. What libzip cannot give a
+ * name of, nothing can ask for. */
+static void check_names(C *c, Zip *z) {
     for (int i = 0; i < z->count; i++) {
-        if (zip_find(z, zip_name(z, i)) != i)
-            fatal(c, DIAG_INPUT, &(Loc){.file = z->path, .member = zip_name(z, i)},
+        const char *name = zip_name(z, i);
+        if (!*name)
+            fatal(c, DIAG_INPUT, &(Loc){.file = z->path},
+                  "malformed archive: member %d has no name that can be read", i + 1);
+        if (zip_find(z, name) != i)
+            fatal(c, DIAG_INPUT, &(Loc){.file = z->path, .member = name},
                   "malformed archive: two members have this name");
     }
 }
@@ -79,7 +84,7 @@ static void count_members(C *c, Zip *z) {
         fatal(c, DIAG_INPUT, &(Loc){.file = z->path}, "%lld members; at most %d are read",
               (long long)count, MEMBER_LIMIT);
     z->count = (int)count;
-    check_names_differ(c, z);
+    check_names(c, z);
 }
 
 Zip *zip_open_file(C *c, const char *path) {

@@ -207,14 +207,14 @@ static int64_t row_bytes(const Rows *r) {
     return r->kind == ROWS_FLAT ? r->out_row / r->pixels : r->out_row;
 }
 
-static void gather(const Simulator *s, const Strip *strip, const Rows *r, const int32_t *v,
-                   Gathered *to) {
-    int rows = v[-1];
-    int64_t bytes = rows * row_bytes(r), at = to->made * row_bytes(r);
+static void gather(const Simulator *s, const Strip *strip, const Rows *r, int rows,
+                   const int32_t *v, Gathered *to) {
+    if (!to->whole)
+        return;
+    int64_t row = row_bytes(r), bytes = rows * row, at = to->made * row;
     if (strip->upward)
         at = r->out_h * r->out_row - at - bytes;
-    if (to->whole)
-        memcpy(to->whole + at, ctn_at(&s->frame, (CtnRef)v[0]), (size_t)bytes);
+    memcpy(to->whole + at, ctn_at(&s->frame, (CtnRef)v[0]), (size_t)bytes);
     to->made += rows;
 }
 
@@ -248,7 +248,7 @@ static void run_strip(C *c, const Simulator *s, const Strip *strip) {
             int32_t rows = *v++;
             if (rows > 0 && item->call) {
                 run_item(s, item, v);
-                gather(s, strip, &strip->row[k], v, &gathered[k]);
+                gather(s, strip, &strip->row[k], rows, v, &gathered[k]);
             } else if (rows > 0) {
                 ctn_move(&(CtnMoveArgs){.output = (uint32_t)v[0],
                                         .input = (uint32_t)v[1],

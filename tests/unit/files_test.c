@@ -525,7 +525,22 @@ static void refuse_progressive(State *s) {
         frame++;
     memcpy(frame + 5, "\x14\x00\x14\x00", 4); /* 5120 x 5120 */
     file_write(s->c, path, bytes, count);
-    assert_says(refusal(s->c, (Attempt){try_image, .path = path}), "of a progressive JPEG");
+    assert_says(refusal(s->c, (Attempt){try_image, .path = path}), "of a JPEG of several scans");
+}
+
+/* A baseline JPEG of which the first scan has one component of three. */
+static void refuse_baseline_of_scans(State *s) {
+    size_t count;
+    char *bytes = file_read(s->c, DATA "squares.jpg", &count), *frame = bytes, *scan = bytes;
+    const char *path = path_join(s->c, s->folder, "b.jpg");
+    while (memcmp(frame, "\xff\xc0", 2) != 0)
+        frame++;
+    while (memcmp(scan, "\xff\xda", 2) != 0)
+        scan++;
+    memcpy(frame + 5, "\x14\x00\x14\x00", 4); /* 5120 x 5120 */
+    memcpy(scan + 2, "\x00\x08\x01\x01\x00\x00\x3f\x00", 8);
+    file_write(s->c, path, bytes, count);
+    assert_says(refusal(s->c, (Attempt){try_image, .path = path}), "of a JPEG of several scans");
 }
 
 static void test_damaged_images_are_refused(void **state) {
@@ -544,6 +559,7 @@ static void test_damaged_images_are_refused(void **state) {
     file_write(s->c, cut, jpeg, jpeg_count - 100);
     assert_says(refusal(s->c, (Attempt){try_image, .path = cut}), "cut.jpg||not a usable image");
     refuse_progressive(s);
+    refuse_baseline_of_scans(s);
     memcpy(bytes + 16, "\x00\x00\x29\x04\x00\x00\x29\x04", 8); /* width and height */
     memcpy(bytes + 29, "\x81\x67\xc4\x34", 4);                 /* and the CRC of their chunk */
     file_write(s->c, path, bytes, count);

@@ -210,6 +210,24 @@ static void two_members_of_one_name(void **state) {
                    flow_path("twice.npz"), "-o", flow_path("o.npy"), NULL);
 }
 
+/* Two of no bytes, whose names have none either. */
+static void members_without_a_name(void **state) {
+    (void)state;
+    enum { LOCAL = 30, CENTRAL = 46, END = 22 };
+    char data[LOCAL + 2 * CENTRAL + END] = "PK\3\4\x14";
+    for (int i = 0; i < 2; i++)
+        memcpy(data + LOCAL + i * CENTRAL, "PK\1\2\x14\0\x14", 7);
+    char *end = data + LOCAL + 2 * CENTRAL;
+    memcpy(end, "PK\5\6", 4);
+    end[8] = end[10] = 2;  /* members */
+    end[12] = 2 * CENTRAL; /* bytes of their headers */
+    end[16] = LOCAL;       /* and where they start */
+    const char *path = flow_path("nameless.npz");
+    file_write(flow_c(), path, data, sizeof data);
+    expect_refused("malformed archive: member 1 has no name that can be read", "run",
+                   "pains/one_pixel.pt2", "-i", path, "-o", flow_path("o.npy"), NULL);
+}
+
 static void nesting_of_10000_levels(void **state) {
     (void)state;
     expect_refused("JSON", "inspect", "bad/json_nested_10000.pt2", NULL);
@@ -280,6 +298,7 @@ int main(void) {
         cmocka_unit_test(files_of_4_gb_that_hold_nothing),
         cmocka_unit_test(pipes_are_not_waited_for),
         cmocka_unit_test(two_members_of_one_name),
+        cmocka_unit_test(members_without_a_name),
         cmocka_unit_test(nesting_of_10000_levels),
         cmocka_unit_test(cycles_and_duplicate_names),
         cmocka_unit_test(archive_changed_while_it_is_read),
