@@ -4,6 +4,7 @@
 
 #include "emit/emit.h"
 #include "emit/layer.h"
+#include "emit/loops.h"
 #include "emit/pte_file.h"
 
 typedef struct { /* a piece of the planned memory; several tensors can lie in it */
@@ -93,9 +94,11 @@ void pte_rows(Pte *t, const PteRows *r, int input, int output);
 bool pte_store_clamps(const Node *n);
 enum { PTE_WEIGHTS_MOST = 1 << 20 }; /* bytes of weights that only choose or add */
 
-/* Places of the middle of [outer][count][inner]. */
+/* Places of the middle of [outer][count][inner]; an error where that takes more weights. */
 int pte_chosen(Pte *t, int tensor, int64_t outer, int64_t count, int64_t inner,
                const int64_t *place, int64_t wanted);
+/* A side's places of the middle of [outer][count][inner]; a view where they are one piece. */
+int pte_cut(Pte *t, int tensor, int64_t outer, int64_t inner, const Side *side);
 /* [outer][1][inner] `times` times: [outer][times][inner]. */
 int pte_repeated(Pte *t, int tensor, int64_t outer, int64_t inner, int64_t times);
 /* v, broadcast to dims, in an order of theirs. */

@@ -208,23 +208,18 @@ static int made_whole(Pte *t, int image, int64_t batch, int32_t zero, LayerWindo
 /* What `whole` says of an image that `k` made. */
 static int cut_out(Pte *t, int tensor, int64_t batch, const LayerWindow *k,
                    const LayerWindow *whole) {
-    int64_t size[2] = {k->out[0], k->out[1]};
-    for (int a = 1; a >= 0; a--) {
-        int64_t outer = a == 1 ? batch * size[0] : batch, inner = a == 1 ? k->out_c : 0;
-        int64_t start = whole->side[2 * a], *place = NEW_ARRAY(t->c, int64_t, whole->out[a]);
-        inner = inner ? inner : size[1] * k->out_c;
-        for (int64_t i = 0; i < whole->out[a]; i++)
-            place[i] = start + i;
-        bool all = k->side[2 * a] == whole->side[2 * a] && size[a] == whole->out[a];
-        size[a] = whole->out[a];
-        PteShape shape = pte_image_shape(batch, k->out_c, size[0], size[1]);
-        if (!all && outer == 1)
-            tensor = pte_view_from(t, tensor, start * inner, &shape);
-        else if (!all)
-            tensor = pte_chosen(t, tensor, outer, k->out[a], inner, place, size[a]);
-        tensor = pte_view(t, tensor, &shape);
+    int64_t outer = batch, inner = k->out[0] * k->out[1] * k->out_c;
+    for (int a = 0; a < 2; a++) {
+        const Side side = {.count = k->out[a],
+                           .stride = 1,
+                           .start = whole->side[2 * a] - k->side[2 * a],
+                           .size = whole->out[a]};
+        inner /= side.count;
+        tensor = pte_cut(t, tensor, outer, inner, &side);
+        outer *= side.size;
     }
-    return tensor;
+    PteShape shape = pte_image_shape(batch, k->out_c, whole->out[0], whole->out[1]);
+    return pte_view(t, tensor, &shape);
 }
 
 static void call_transposed(Pte *t, const LayerWindow *k, const PteConvCall *a) {

@@ -1,7 +1,6 @@
 /* Data movement in the operators of ExecuTorch's Cortex-M dialect, written by what it does: views,
  * transposes, pads, maxima with the least number, which repeat, and products with rows of one 1,
  * which choose. */
-#include "emit/loops.h"
 #include "emit/pte.h"
 
 #include <string.h>
@@ -71,10 +70,24 @@ int pte_spread(Pte *t, const Value *v, int rank, const int64_t *dim, const int8_
     return pte_view(t, tensor, &shape);
 }
 
+static bool few_weights(Pte *t, int64_t count, int64_t wanted) {
+    bool few = count * wanted <= PTE_WEIGHTS_MOST;
+    if (!few)
+        diag_error(t->c, DIAG_MODEL, &t->node->loc,
+                   "%lld of %lld places are chosen by as many rows of weights, of which at most %d "
+                   "bytes are written",
+                   (long long)wanted, (long long)count, PTE_WEIGHTS_MOST);
+    return few;
+}
+
 /* Products with rows of one 1 and the rest 0. */
 int pte_chosen(Pte *t, int tensor, int64_t outer, int64_t count, int64_t inner,
                const int64_t *place, int64_t wanted) {
     static const int32_t swap[] = {0, 2, 1};
+    if (!few_weights(t, count, wanted)) {
+        PteShape none = pte_plain(3, (int64_t[]){outer, wanted, inner});
+        return pte_tensor(t, PTE_CHAR, &none);
+    }
     int8_t *weights = c_alloc(t->c, (size_t)(wanted * count));
     int32_t *multiplier = NEW_ARRAY(t->c, int32_t, wanted),
             *shift = NEW_ARRAY(t->c, int32_t, wanted);
@@ -102,9 +115,17 @@ int pte_chosen(Pte *t, int tensor, int64_t outer, int64_t count, int64_t inner,
     return out;
 }
 
-/* `size` places from `start` on; a view where memory is one piece.
- */
-static int cut(Pte *t, int tensor, int64_t outer, int64_t inner, const Side *side) {
+/* By transposes, for which what is cut is one piece. */
+static int cut_by_turning(Pte *t, int tensor, int64_t outer, int64_t inner, const Side *side) {
+    static const int32_t swap[] = {1, 0, 2};
+    const int64_t part[] = {side->size, outer, inner};
+    tensor = pte_permute(t, tensor, 3, (int64_t[]){outer, side->count, inner}, swap);
+    PteShape shape = pte_plain(3, part);
+    tensor = pte_view_from(t, tensor, side->start * outer * inner, &shape);
+    return pte_permute(t, tensor, 3, part, swap);
+}
+
+int pte_cut(Pte *t, int tensor, int64_t outer, int64_t inner, const Side *side) {
     if (side->size == side->count)
         return tensor;
     if (outer == 1 && t->storage_of[tensor] >= 0) {
@@ -112,7 +133,7 @@ static int cut(Pte *t, int tensor, int64_t outer, int64_t inner, const Side *sid
         return pte_view_from(t, tensor, side->start * inner, &shape);
     }
     if (side->size * side->count > PTE_WEIGHTS_MOST)
-        return -1;
+        return cut_by_turning(t, tensor, outer, inner, side);
     int64_t *place = NEW_ARRAY(t->c, int64_t, side->size);
     for (int64_t i = 0; i < side->size; i++)
         place[i] = side->start + i;
@@ -135,13 +156,13 @@ static int boxed(Pte *t, int tensor, const Value *x, int64_t base, const Loop *l
     int64_t outer = 1, inner = type_count(&x->type);
     if (!loops_box(x, base, loop, count, &box))
         return -1;
-    for (int k = 0; k < box.side_count && tensor >= 0; k++) {
+    for (int k = 0; k < box.side_count; k++) {
         const Side *side = &box.side[k];
         inner /= side->count;
-        tensor = cut(t, tensor, outer, inner, side);
+        tensor = pte_cut(t, tensor, outer, inner, side);
         outer *= side->size;
     }
-    return tensor < 0 ? -1 : permuted(t, tensor, outer, box.loop, box.loop_count);
+    return permuted(t, tensor, outer, box.loop, box.loop_count);
 }
 
 /* One dim after the other. */
@@ -173,10 +194,8 @@ static int placed(Pte *t, const Movement *m, const Value *x, const Value *y) {
         inner /= from;
         if (repeat > 0 && repeat * from == to)
             tensor = pte_repeated(t, tensor, outer * from, inner, repeat);
-        else if (from * to <= PTE_WEIGHTS_MOST)
-            tensor = pte_chosen(t, tensor, outer, from, inner, place[d], to);
         else
-            return -1;
+            tensor = pte_chosen(t, tensor, outer, from, inner, place[d], to);
         outer *= to;
     }
     return pte_turned(t, tensor, &y->type, x->order, y->order);

@@ -25,7 +25,7 @@ done
 for name in adaptive_max_pool average_over_padding differences flipped_and_gathered groups_of_channels matmul_broadcast \
     operators_by_other_names outer_product \
     permuted_six_dims prelu_of_slopes_below_zero quotients=1 softmax_of_channels=1 softmax_of_long_rows=1 strided_slices \
-    dilated_transposed_conv transposed_convs; do
+    dilated_transposed_conv long_upsampled_signals=0,28000 transposed_convs; do
     cases="$cases $source/tests/tosa/cases/$name"
 done
 for name in _prelu_kernel/every_element avg_pool1d/ceil_count avg_pool1d/plain=1 max_pool1d/stride_padding adaptive_max_pool1d/7_to_3; do

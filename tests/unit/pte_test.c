@@ -84,6 +84,23 @@ static void sides_beyond_the_kernels_are_refused(void **state) {
     assert_false(file_exists(out));
 }
 
+/* What is cut of a long signal was chosen by products with as many numbers as places squared. */
+static void long_upsampled_signals_need_no_large_weights(void **state) {
+    (void)state;
+    size_t bytes;
+    program("tosa/cases/long_upsampled_signals", flow_path("upsampled"), &bytes);
+    assert_true(bytes < 100000);
+}
+
+static void choices_of_many_places_are_refused(void **state) {
+    (void)state;
+    Said said = compile("tosa/cases/long_adaptive_max_pool", flow_path("chosen"));
+    assert_code(said, 1);
+    assert_says(said.messages, "900 of 1300 places are chosen by as many rows of weights, of which "
+                               "at most 1048576 bytes are written");
+    assert_says(said.messages, "node adaptive_max_pool1d");
+}
+
 static void quotients_that_are_rounded_are_refused(void **state) {
     (void)state;
     Said said = compile("tosa/cases/rounded_quotients", flow_path("rounded"));
@@ -141,6 +158,8 @@ int main(void) {
         cmocka_unit_test(inputs_and_outputs_are_floats_unless_asked_for),
         cmocka_unit_test(nodes_without_a_form_are_named),
         cmocka_unit_test(sides_beyond_the_kernels_are_refused),
+        cmocka_unit_test(long_upsampled_signals_need_no_large_weights),
+        cmocka_unit_test(choices_of_many_places_are_refused),
         cmocka_unit_test(quotients_that_are_rounded_are_refused),
         cmocka_unit_test(bytes_without_sign_are_refused),
         cmocka_unit_test(bundles_are_of_programs_and_need_samples),
