@@ -145,6 +145,14 @@ def cases():
         [normal(1, 2, 64)]
     yield "wide_signal", Fn(lambda m, x: m.layer(x.repeat(1, 1, 660)).amax(-1), layer=nn.Conv1d(2, 2, 3)), [normal(1, 2, 100)]
     yield "dilated_transposed_conv", nn.ConvTranspose2d(3, 4, 3, 2, 2, 1, dilation=2), [normal(1, 3, 5, 4)]
+    yield "long_upsampled_signals", Fn(lambda m, x: m.layer(x.repeat(1, 1, 10)).reshape(2, 2, 3, -1).amax(-1),
+                                       layer=nn.ConvTranspose1d(4, 2, 4, 4, 2, 2)), [normal(2, 4, 50)]
+    yield "long_adaptive_max_pool", Fn(lambda m, x: m.layer(x.repeat(1, 1, 13)).amax(-1), layer=nn.AdaptiveMaxPool1d(900)), [normal(1, 2, 100)]
+    yield "norm_of_tiny_numbers", nn.LayerNorm(48), [normal(1, 5, 48, scale=3e-4)]
+    yield "rms_norm_of_32768", Fn(lambda m, x: m.layer(x.repeat(1, 512)).reshape(512, 64).amax(0), layer=nn.RMSNorm(32768, elementwise_affine=False)), \
+        [normal(1, 64)]
+    yield "rms_norm_of_40000", Fn(lambda m, x: m.layer(x.repeat(1, 625)).reshape(625, 64).amax(0), layer=nn.RMSNorm(40000, elementwise_affine=False)), \
+        [normal(1, 64)]
     yield "volumes", nn.Conv3d(2, 3, 3, padding=1), [normal(1, 2, 4, 5, 6)]
 
 

@@ -9,9 +9,10 @@
 #include <math.h>
 
 /* A distance is below 255.5, a root at most 2^ROOT_BITS * 2: their product is below 2^58 * 255.5 /
- * 256 times 2^(FRACTION - 21), and fits 32 bits behind PRODUCT_BITS. */
+ * 256 times 2^(FRACTION - 20), and fits 32 bits behind PRODUCT_BITS. */
 enum { FRACTION = 20, PRODUCT_BITS = 27, ROOT_BITS = 29 };
-enum { SUM_BITS = 30 }; /* of a sum of squares: below 2^SUM_BITS */
+enum { SUM_MOST = INT32_MAX - 3 }; /* of a sum of squares with epsilon: either may round up */
+enum { CENTERED_MOST = 1 << 16 };  /* elements: see statistics() */
 
 typedef struct {
     Tosa *t;
@@ -87,11 +88,16 @@ static int roots(const Norming *k, int m) {
     return y;
 }
 
+/* In squares of a step. */
+static double epsilon_of(const Node *n, const Norm *v) {
+    double step = value_scale(node_in(n, "input"));
+    return v->eps / (step * step);
+}
+
 /* Distances divided by their root mean square: *scale is what one of these numbers is worth. */
 static int normalized(const Norming *k, const Statistics *s, double *scale) {
     Tosa *t = k->t;
-    double root = value_scale(node_in(k->n, "input"));
-    int32_t epsilon = (int32_t)fmin(1 << 29, rint(k->v.eps / (root * root) * k->unit));
+    int32_t epsilon = (int32_t)rint(epsilon_of(k->n, &k->v) * k->unit);
     int v = tosa_pair(t, TOSA_MAXIMUM, tosa_pair(t, TOSA_ADD, s->squares, number(k, epsilon)),
                       number(k, 1));
     int zeros = tosa_add(t, TOSA_CLZ, NULL, 1, &v, TOSA_INT32, &k->single); /* 1 to 31 */
@@ -135,27 +141,38 @@ static int scaled(const Norming *k, int x, double scale) {
                            scale / value_scale(k->n->out[0]));
 }
 
-/* Squares of distances to the mean are below 2^14 on average, those to zero below 2^16. */
-static int spare_bits(const Norm *v) {
-    return SUM_BITS - (v->centered ? 14 : 16) - (int)ceil(log2((double)v->count));
+/* Squares of distances to the mean's nearest integer are 127.5^2 + 1/4 at most on average, those to
+ * zero 255^2: their sum with epsilon stays within 31 bits. */
+static int spare_bits(const Node *n, const Norm *v) {
+    double most = v->centered ? 16257 : 255 * 255;
+    return ilogb(SUM_MOST / ((double)v->count * (most + epsilon_of(n, v))));
 }
 
-static bool fits(const Node *n, const Norm *v) {
+static bool fits(Tosa *t, const Node *n, const Norm *v) {
     const Value *weight = node_in(n, "weight"), *bias = node_in(n, "bias");
-    return layer_int8(node_in(n, "input")) && layer_int8(n->out[0]) &&
-           (!weight || weight->constant) && (!bias || bias->constant) && spare_bits(v) >= 0;
+    if (!layer_int8(node_in(n, "input")) || !layer_int8(n->out[0]) ||
+        (weight && !weight->constant) || (bias && !bias->constant))
+        return false;
+    bool good = spare_bits(n, v) >= 0 && (!v->centered || v->count <= CENTERED_MOST);
+    if (!good)
+        t->refusal = c_format(
+            t->c,
+            "the squares of %lld elements and an epsilon of %.3g squared steps need more than "
+            "32 bits",
+            (long long)v->count, epsilon_of(n, v));
+    return good;
 }
 
 bool tosa_norm(Tosa *t, Node *n) {
     Norming k = {.t = t, .n = n, .v = norm_read(n)};
-    if (!fits(n, &k.v))
+    if (!fits(t, n, &k.v))
         return false;
     k.dims = k.v.channels ? (TosaDims){4,
                                        {k.v.outer / k.v.groups, k.v.groups, k.v.channels,
                                         k.v.count / k.v.channels}}
                           : (TosaDims){4, {k.v.outer, 1, 1, k.v.count}};
     k.single = (TosaDims){4, {k.dims.dim[0], k.dims.dim[1], 1, 1}};
-    k.spare = spare_bits(&k.v);
+    k.spare = spare_bits(n, &k.v);
     k.unit = ldexp((double)k.v.count, k.spare);
     int x = tosa_reshape(t, tosa_in_logical_order(t, node_in(n, "input")), &k.dims);
     double scale;

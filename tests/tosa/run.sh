@@ -39,7 +39,7 @@ done
 for name in delays odd/identity odd/views; do
     cases="$cases $source/tests/flow/$name"
 done
-for name in norm_of_small_deviations layer_norm layer_norm_of_images rms_norm group_norm instance_norm; do
+for name in norm_of_small_deviations norm_of_tiny_numbers rms_norm_of_32768 layer_norm layer_norm_of_images rms_norm group_norm instance_norm; do
     cases="$cases $source/tests/tosa/cases/$name=1"
 done
 for name in gru_both_ways gru_cell_that_streams gru_from_states lstm_between lstm_both_ways lstm_from_states lstm_of_100_steps rnn_of_relu \
