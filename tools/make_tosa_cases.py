@@ -153,6 +153,8 @@ def cases():
         [normal(1, 64)]
     yield "rms_norm_of_40000", Fn(lambda m, x: m.layer(x.repeat(1, 625)).reshape(625, 64).amax(0), layer=nn.RMSNorm(40000, elementwise_affine=False)), \
         [normal(1, 64)]
+    yield "far_dilated_transposed_conv", Fn(lambda m, x: m.layer(x).amax(-1), layer=nn.ConvTranspose1d(64, 64, 2, groups=64, dilation=5000)), \
+        [normal(1, 64, 2)]
     yield "volumes", nn.Conv3d(2, 3, 3, padding=1), [normal(1, 2, 4, 5, 6)]
 
 

@@ -1,7 +1,10 @@
 #include "emit/layer.h"
 #include "quant/quant.h"
 
+#include <math.h>
 #include <string.h>
+
+enum { WHOLE_WEIGHTS_MOST = 16 << 20 }; /* bytes, where they are more than the model's */
 
 bool grids_equal(const Value *a, const Value *b) {
     return a->grid && b->grid ? grid_equal(a->grid, b->grid) : a->grid == b->grid;
@@ -122,14 +125,34 @@ const int8_t *layer_weights(C *c, const Node *n, const LayerWindow *k, bool dept
     return to;
 }
 
-const int8_t *layer_whole_weights(C *c, const Node *n, LayerWindow *k) {
-    const int8_t *from = layer_weights(c, n, k, false);
-    int64_t taps = k->kernel[0] * k->kernel[1];
+static LayerWindow whole_window(const LayerWindow *k) {
     LayerWindow whole = *k;
     whole.groups = whole.dilation[0] = whole.dilation[1] = 1;
     whole.depth = k->in_c;
     for (int a = 0; a < 2; a++)
         whole.kernel[a] = (k->kernel[a] - 1) * k->dilation[a] + 1;
+    return whole;
+}
+
+static double weight_bytes(const LayerWindow *k) {
+    return (double)k->out_c * (double)k->depth * (double)k->kernel[0] * (double)k->kernel[1];
+}
+
+const char *layer_whole_refusal(C *c, const LayerWindow *k) {
+    const LayerWindow whole = whole_window(k);
+    double own = weight_bytes(k), bytes = weight_bytes(&whole);
+    if (bytes <= fmax(own, WHOLE_WEIGHTS_MOST))
+        return NULL;
+    return c_format(c,
+                    "groups and dilation are written as zeros: %.0f bytes of weights make %.0f, "
+                    "and at most %d are written",
+                    own, bytes, WHOLE_WEIGHTS_MOST);
+}
+
+const int8_t *layer_whole_weights(C *c, const Node *n, LayerWindow *k) {
+    const int8_t *from = layer_weights(c, n, k, false);
+    int64_t taps = k->kernel[0] * k->kernel[1];
+    const LayerWindow whole = whole_window(k);
     int8_t *to = c_alloc(c, (size_t)(k->out_c * whole.kernel[0] * whole.kernel[1] * k->in_c));
     for (int64_t o = 0; o < k->out_c; o++)
         for (int64_t tap = 0; tap < taps; tap++) {

@@ -40,7 +40,9 @@ int32_t *adaptive_divisors(C *c, const Value *x, const Value *y);
 
 /* Weights [o][i][taps] as [o][taps][i], or as [taps][o] with one channel a group. */
 const int8_t *layer_weights(C *c, const Node *n, const LayerWindow *k, bool depthwise);
-/* [o][taps][i] of a window without groups and dilation, which *k becomes: zeros are written out. */
+/* [o][taps][i] of a window without groups and dilation, which *k becomes: zeros are written out,
+ * unless layer_whole_refusal says that they are too many; NULL: they are not. */
+const char *layer_whole_refusal(C *c, const LayerWindow *k);
 const int8_t *layer_whole_weights(C *c, const Node *n, LayerWindow *k);
 const int32_t *layer_bias(C *c, const Node *n, int64_t channels); /* zeros if there is none */
 /* The dims of x in an order that has those innermost whose elements have slopes of a PReLU, and how

@@ -260,6 +260,11 @@ bool pte_conv_transpose(Pte *t, Node *n) {
     LayerWindow k = layer_window(n);
     if (!layer_fits(n))
         return false;
+    const char *refusal = layer_whole_refusal(t->c, &k);
+    if (refusal) {
+        diag_error(t->c, DIAG_MODEL, &n->loc, "%s", refusal);
+        return false;
+    }
     const int8_t *weights = layer_whole_weights(t->c, n, &k);
     if (!transposed_fits(&k))
         return false;

@@ -177,7 +177,7 @@ bool tosa_conv(Tosa *t, Node *n) {
 
 bool tosa_conv_transpose(Tosa *t, Node *n) {
     LayerWindow k = layer_window(n);
-    if (!layer_fits(n))
+    if (!layer_fits(n) || (t->refusal = layer_whole_refusal(t->c, &k)))
         return false;
     const int8_t *weights = layer_whole_weights(t->c, n, &k);
     TosaAttributes a = {0};

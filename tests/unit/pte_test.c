@@ -101,6 +101,16 @@ static void choices_of_many_places_are_refused(void **state) {
     assert_says(said.messages, "node adaptive_max_pool1d");
 }
 
+static void zeros_of_far_dilations_are_refused(void **state) {
+    (void)state;
+    Said said = compile("tosa/cases/far_dilated_transposed_conv", flow_path("dilated"));
+    assert_code(said, 1);
+    assert_says(said.messages,
+                "groups and dilation are written as zeros: 128 bytes of weights make 20484096, and "
+                "at most 16777216 are written");
+    assert_says(said.messages, "node conv_transpose1d");
+}
+
 static void quotients_that_are_rounded_are_refused(void **state) {
     (void)state;
     Said said = compile("tosa/cases/rounded_quotients", flow_path("rounded"));
@@ -160,6 +170,7 @@ int main(void) {
         cmocka_unit_test(sides_beyond_the_kernels_are_refused),
         cmocka_unit_test(long_upsampled_signals_need_no_large_weights),
         cmocka_unit_test(choices_of_many_places_are_refused),
+        cmocka_unit_test(zeros_of_far_dilations_are_refused),
         cmocka_unit_test(quotients_that_are_rounded_are_refused),
         cmocka_unit_test(bytes_without_sign_are_refused),
         cmocka_unit_test(bundles_are_of_programs_and_need_samples),
