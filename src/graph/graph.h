@@ -131,10 +131,12 @@ typedef enum { ROLE_NONE, ROLE_INPUT, ROLE_PARAMETER, ROLE_BUFFER, ROLE_CONSTANT
 typedef struct {
     double min, max; /* of the finite numbers and 0 */
     int64_t count, not_finite;
-    int bin_count; /* 0: none; bins cover [bin_low, bin_low + bin_count * bin_width) */
-    double bin_low, bin_width;
+    int bin_count;             /* 0: none; bins cover [bin_low, bin_low + bin_count * bin_width) */
+    double bin_low, bin_width; /* a power of two; half of the bins lie below zero */
     int64_t *bin;
 } Observed;
+
+enum { HISTOGRAM_BINS = 2048 };
 
 struct Value {
     int id; /* dense, unique in the graph: index of graph->value */

@@ -14,6 +14,7 @@
  *
  * An item's attributes stand on its line. Values are numbered as they appear; "%x#7" gives another
  * number. A body is a graph's items in braces. ";" starts a comment. */
+#include <math.h>
 #include <string.h>
 
 #include "graph/text.h"
@@ -182,6 +183,14 @@ static void parse_factors(Parser *p, Value *v) {
         scan_fail(p->s, "%d factors do not fit axis %d", v->factor_count, v->factor_axis);
 }
 
+/* As the observers make them, and the search for ranges takes them. */
+static bool bins_are_sound(const Observed *o) {
+    int exponent;
+    return o->bin_count == HISTOGRAM_BINS && frexp(o->bin_width, &exponent) == 0.5 &&
+           o->bin_low == -HISTOGRAM_BINS / 2 * o->bin_width && o->min >= o->bin_low &&
+           o->max <= -o->bin_low && o->min <= o->max;
+}
+
 static Observed *parse_observed(Parser *p, const Value *v) {
     Observed *o = NEW(p->g->c, Observed);
     scan_need(p->s, '(');
@@ -194,6 +203,11 @@ static Observed *parse_observed(Parser *p, const Value *v) {
         o->bin_count = (int)scan_int(p->s, 1, 1 << 24);
         o->bin_low = scan_float(p->s);
         o->bin_width = scan_float(p->s);
+        if (!bins_are_sound(o))
+            scan_fail(p->s,
+                      "a histogram has %d bins of a width 2^k, half of them below zero, around "
+                      "the least and the largest number",
+                      HISTOGRAM_BINS);
         const char *member = histogram_member(p->g->c, p->prefix, v);
         const Array *bins = find_array(p, member);
         if (bins->dtype != DT_I64 || bins->rank != 1 || bins->dim[0] != o->bin_count)

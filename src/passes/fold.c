@@ -123,9 +123,10 @@ static bool fold_identity(Graph *g, Node *n) {
 /* ---- constants of equal elements ----------------------------------------------------------- */
 
 static bool elements_are_equal(const Array *a) {
-    int64_t count = array_count(a);
+    int64_t count = array_count(a), each = count > 0 ? array_bytes(a) / count : 0;
+    const char *first = a->data;
     for (int64_t i = 1; i < count; i++)
-        if (array_get(a, i) != array_get(a, 0))
+        if (memcmp(first, first + i * each, (size_t)each) != 0)
             return false;
     return count > 1;
 }
@@ -340,7 +341,8 @@ static bool fold_node(C *c, Graph *g, Node *n) {
            fold_constant(c, g, n) || fold_into_weights(c, g, n);
 }
 
-/* Each round but the last removes a node or takes a pad from a convolution. */
+/* Each round but the last removes a node, takes a pad from a convolution or makes a constant one
+ * number. */
 static void fold_all(C *c, Graph *g) {
     bool changed = true;
     while (changed) {

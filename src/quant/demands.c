@@ -30,20 +30,20 @@ static bool multiplies(const Node *n) {
     return node_is(n, "aten::mul.Tensor");
 }
 
-/* v and what it was added up from; `reader` is of its set, or not. */
-static void demand_with_operands(Sets *s, const Value *v, const Value *reader, int depth) {
+/* v and what it was added up from, `depth` nodes back. What many paths lead to is followed again
+ * only if more of it is left than before. */
+static void demand_with_operands(Sets *s, const Value *v, int depth) {
     const Node *n = v->def;
-    int root = set_root(s, v->id);
     double factor;
     bool joins = n && joins_values(n), moves = n && (n->op->traits & OP_MOVES_DATA);
     moves |= n && node_is(n, "corten::table") && !n->fused && is_scaling(n, &factor);
-    bool known = s->demand[root] && (!reader || set_root(s, reader->id) != root);
     width_demand(s, v, SMALL_NUMBERS);
-    if (!n || depth == 0 || known || !(joins || moves || adds_up(n)))
+    if (!n || depth == 0 || depth <= s->followed[v->id] || !(joins || moves || adds_up(n)))
         return;
+    s->followed[v->id] = depth;
     depth = joins ? STEPS_DEPTH : moves ? depth : depth - 1;
     for (int k = 0, count = node_operand_count(n); k < count; k++)
-        demand_with_operands(s, node_operand(n, k), v, depth);
+        demand_with_operands(s, node_operand(n, k), depth);
 }
 
 /* What n, a sum or its like, makes of 8 bits of an operand: steps about as large as its own. A mean
@@ -94,7 +94,7 @@ static void demand_of_table(Sets *s, const Node *table, bool divides) {
         table_lost_rounded(pairs, table, &(Rounded){top / 32767, -top, top, 0}) > lost / 2 ||
         table_jumps(pairs, table, top / 256))
         return; /* 8 bits will do, or 16 would do no better; no number is small beside a jump */
-    demand_with_operands(s, x, NULL, TABLE_DEPTH);
+    demand_with_operands(s, x, TABLE_DEPTH);
     width_demand(s, y, SMALL_NUMBERS); /* what 16 bits are looked up in has 16 */
 }
 

@@ -21,8 +21,8 @@ typedef struct {
     double common, wide; /* the steps of the value's grid with 8 bits and with 16 */
 } Steps;
 
-typedef struct { /* squares: lost by the common steps, by steps of its own, by 16 bits; what varies
-                  */
+/* Squares: lost by the common steps, by steps of its own, by 16 bits; what varies. */
+typedef struct {
     double common, own, wide, signal;
 } Loss;
 
@@ -118,11 +118,11 @@ static bool reader_starves(const Node *n, const Value *v, const Steps *step) {
     return is_starved(&l);
 }
 
-static bool comes_from_outside(Sets *s, int root) {
+static const Value *input_of(Sets *s, int root) {
     for (int id = 0; id < s->count; id++)
         if (set_root(s, id) == root && s->g->value[id]->role == ROLE_INPUT)
-            return true;
-    return false;
+            return s->g->value[id];
+    return NULL;
 }
 
 /* Of what the model computes only parts that are taken out of it by moving count: pass equalize
@@ -134,7 +134,7 @@ static bool counts(const Node *reader, const Value *v, bool outside) {
 
 /* A value of the set of which too little would be left for a reader; NULL: none. */
 static const Value *starved_value(Sets *s, int root, const Steps *step) {
-    bool outside = comes_from_outside(s, root);
+    bool outside = input_of(s, root) != NULL;
     for (int id = 0; id < s->count; id++) {
         const Value *v = s->g->value[id];
         for (int u = 0; set_root(s, id) == root && u < v->user_count; u++) {
@@ -147,21 +147,27 @@ static const Value *starved_value(Sets *s, int root, const Steps *step) {
     return NULL;
 }
 
-static const Value *input_of(Sets *s, int root) {
-    for (int id = 0; id < s->count; id++)
-        if (set_root(s, id) == root && s->g->value[id]->role == ROLE_INPUT)
-            return s->g->value[id];
-    return NULL;
+/* Is it a range far from zero, rather than unlike lanes, that leaves the value too few steps? */
+static bool is_far(const Value *lane) {
+    const Observed *o = lane->observed;
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (int i = 0; o && i < o->bin_count; i++) {
+        double x = o->bin_low + (i + 0.5) * o->bin_width;
+        low = o->bin[i] > 0 ? fmin(low, x) : low;
+        high = o->bin[i] > 0 ? fmax(high, x) : high;
+    }
+    return (low > 0 || high < 0) && high - low < OWN_STEP * fmax(fabs(low), fabs(high));
 }
 
 /* What is rounded to 8 bits before the model gets it. */
 static void warn_of_input(Sets *s, const Value *input, const Value *lane) {
-    bool fixed = input->grid != NULL;
+    bool fixed = input->grid != NULL, far = is_far(lane);
     diag_warning(s->c, lane->def ? &lane->def->loc : NULL,
-                 "input %s has lanes of unlike ranges, of which %s leaves the smallest too few "
-                 "steps: %sgive it as several inputs",
-                 input->name, fixed ? "its int8 grid" : "int8",
-                 fixed ? "" : "take --io int16 or float, or ");
+                 "input %s %s, of which %s leaves %s too few steps: %s%s", input->name,
+                 far ? "is far from zero" : "has lanes of unlike ranges",
+                 fixed ? "its int8 grid" : "int8", far ? "what varies" : "the smallest",
+                 fixed ? "" : "take --io int16 or float, or ",
+                 far ? "give it without its mean" : "give it as several inputs");
 }
 
 static bool gives_bytes(const Options *o) {
@@ -178,12 +184,17 @@ static Steps steps_of(Sets *s, int root) {
                    WIDE_ROOM * fmax(-seen->min, seen->max) / 32767};
 }
 
+/* Of fewer numbers nothing is told of what varies. */
+#define FEW 32
+
 /* A result like a constant plus little: a grid of 8 bits has to reach from zero to it. Who asks for
- * bytes gets them, and is warned of what they keep. */
+ * bytes gets them, and is warned of what they keep; an input that is handed through has its own. */
 static void demand_of_output(Sets *s, int root, const Steps *step) {
-    for (int id = 0; id < s->count && !gives_bytes(s->o); id++) {
+    bool kept = gives_bytes(s->o) || input_of(s, root);
+    for (int id = 0; id < s->count && !kept; id++) {
         const Value *v = s->g->value[id];
-        if (set_root(s, id) != root || v->output_count == 0 || !v->observed)
+        if (set_root(s, id) != root || v->output_count == 0 || !v->observed ||
+            v->observed->count < FEW)
             continue;
         Loss l = loss_of_seen(v->observed, step);
         if (is_starved(&l))
@@ -204,7 +215,7 @@ void lanes_demand(Sets *s) {
         if (input && (gives_bytes(s->o) || input->grid))
             warn_of_input(s, input, lane);
         else if (lane)
-            width_demand(s, lane, LANES);
+            width_demand(s, lane, is_far(lane) ? FAR_FROM_ZERO : LANES);
         else
             demand_of_output(s, root, &step);
     }

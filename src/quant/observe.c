@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BINS = 2048, HALF = BINS / 2 };
+enum { BINS = HISTOGRAM_BINS, HALF = BINS / 2 };
 
 static int exponent_of(const Observed *o) {
     return ilogb(o->bin_width) + 10; /* BINS / 2 = 2^10 bins on either side of zero */

@@ -56,6 +56,7 @@ void sets_grow(Sets *s) {
     Observed **seen = NEW_ARRAY(s->c, Observed *, count);
     bool *wide = NEW_ARRAY(s->c, bool, count);
     bool *parted = NEW_ARRAY(s->c, bool, count);
+    int *followed = NEW_ARRAY(s->c, int, count);
     const char **demand = NEW_ARRAY(s->c, const char *, count);
     for (int i = 0; i < count; i++) {
         parent[i] = i < s->count ? s->parent[i] : i;
@@ -63,6 +64,7 @@ void sets_grow(Sets *s) {
         seen[i] = i < s->count ? s->seen[i] : NULL;
         wide[i] = i < s->count && s->wide[i];
         parted[i] = i < s->count && s->parted[i];
+        followed[i] = i < s->count ? s->followed[i] : 0;
         demand[i] = i < s->count ? s->demand[i] : NULL;
     }
     for (int i = s->count; i < count; i++)
@@ -75,6 +77,7 @@ void sets_grow(Sets *s) {
     s->seen = seen;
     s->wide = wide;
     s->parted = parted;
+    s->followed = followed;
     s->demand = demand;
     s->count = count;
 }

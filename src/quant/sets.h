@@ -16,6 +16,7 @@ typedef struct {
     bool *wide;          /* by root: its values get 16 bits */
     const char **demand; /* by root: why they need them, NULL: they do not */
     bool *parted;        /* by value: joined at an output, each piece on a grid of its own */
+    int *followed;       /* by value: how far demands have been followed from it (demands.c) */
 } Sets;
 
 int set_root(Sets *s, int id);

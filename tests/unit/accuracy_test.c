@@ -416,6 +416,16 @@ static void an_int8_input_of_unlike_lanes_is_named(void **state) {
     said = flow_run(corten_compile, o);
     assert_code(said, 0);
     assert_says(said.messages, "of which its int8 grid leaves the smallest too few steps: give it");
+    static const char *const far[] = {"flow/lanes/far_from_zero.npz"};
+    said = flow_run(corten_compile, (CortenOptions){.model = "flow/lanes/far_from_zero.pt2",
+                                                    .calibrate = far,
+                                                    .calibrate_count = 1,
+                                                    .target = "cortex-m4",
+                                                    .io = "int8",
+                                                    .out = flow_path("far_input")});
+    assert_code(said, 0);
+    assert_says(said.messages, "is far from zero, of which int8 leaves what varies too few steps");
+    assert_says(said.messages, "take --io int16 or float, or give it without its mean");
 }
 
 /* 230 and half of a tanh: a step of 8 bits is 0.9 where all that varies is 1 wide. */

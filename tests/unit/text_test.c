@@ -49,8 +49,10 @@ static const char quantized[] =
     "  input x %x\n"
     "  input scale 0x1.8p+1\n"
     "  input flag none\n"
-    "  node conv %conv#7 float32[1, 2, 4, 4] grid int8/8 (0x1.2p-5 3) seen(-0x1p+0 inf 16 bad 2 "
-    "bins 4 -0x1p+0 0x1p-1) unstored order [0, 2, 3, 1] = aten::conv2d(%x, %w, %b, [1, 1], [0, 0], "
+    "  node conv %conv#7 float32[1, 2, 4, 4] grid int8/8 (0x1.2p-5 3) seen(-0x1p+0 0x1.8p+0 16 bad "
+    "2 "
+    "bins 2048 -0x1p+1 0x1p-9) unstored order [0, 2, 3, 1] = aten::conv2d(%x, %w, %b, [1, 1], [0, "
+    "0], "
     "[1, 1], 1) sqnr 0x1.4p+5 from [0]\n"
     "  node relu %relu float32[1, 2, 4, 4] grid int8/8 (0x1p-5 -128) = aten::relu(%conv) fused "
     "from [1] at ( file \"model.py\" line 9 node \"relu_\" )\n"
@@ -74,7 +76,7 @@ static const char quantized[] =
     "}\n";
 
 static ArrayList quantized_arrays(C *c) {
-    static const int64_t cache[] = {1, 2, 4, 4}, bins[] = {4};
+    static const int64_t cache[] = {1, 2, 4, 4}, bins[] = {HISTOGRAM_BINS};
     ArrayList list = {2, NEW_ARRAY(c, NamedArray, 2)};
     list.item[0] = (NamedArray){"old", array_new(c, DT_I16, 4, cache)};
     list.item[1] = (NamedArray){"conv:histogram", array_new(c, DT_I64, 1, bins)};
@@ -247,7 +249,11 @@ static void malformed_text_names_its_line(void **state) {
         {HEAD "value %x float32[2] grid int8/8 (1 0 axis 1 0:2)\n}", "does not follow", 3},
         {HEAD "value %x float32[2, 3] order [0, 0]\n}", "each of the 2 dimensions once", 3},
         {HEAD "value %x float32[2, 3] strides [1]\n}", "a stride is needed", 3},
-        {HEAD "value %x float32[2] seen(0 1 9 bins 4 0 1)\n}", "'x:histogram' is missing", 3},
+        {HEAD "value %x float32[2] seen(0 1 9 bins 2048 -1024 1)\n}", "'x:histogram' is missing",
+         3},
+        {HEAD "value %x float32[2] seen(0 1 9 bins 4 -2 1)\n}", "2048 bins", 3},
+        {HEAD "value %x float32[2] seen(0 1 9 bins 2048 0 1)\n}", "half of them below zero", 3},
+        {HEAD "value %x float32[2] seen(0 9 9 bins 2048 -1 0x1p-10)\n}", "the largest", 3},
         {X "value %x float32[2]\n}", "%x is defined twice", 4},
         {X "value %y#5 float32[2]\n}", "below 2", 5},
         {X "input x %z\n}", "%z is read before it is defined", 4},
