@@ -21,6 +21,12 @@ static bool averages(const Node *n) {
     return node_is(n, "corten::avg_pool2d") || node_is(n, "corten::reduce_sum");
 }
 
+/* By what n, which averages, multiplies the sum of so many numbers. */
+static double averaging_factor(const Node *n, double *count) {
+    *count = (double)type_count(&node_operand(n, 0)->type) / (double)type_count(&n->out[0]->type);
+    return node_takes(n, "factor") ? node_double(n, "factor") : 1 / *count;
+}
+
 /* Sums and their like: each step of an operand is seen in them. */
 static bool adds_up(const Node *n) {
     return (n->op->traits & OP_WIDE_ALIKE) || averages(n);
@@ -54,9 +60,7 @@ static Rounded rounded_operand(Sets *s, const Node *n, const Value *operand, con
     const Observed *seen = s->seen[set_root(s, operand->id)];
     if (!averages(n) || !seen || seen->min < 0)
         return r;
-    double count = (double)type_count(&operand->type) / (double)type_count(&n->out[0]->type);
-    double step = seen->max / 255;
-    double factor = node_takes(n, "factor") ? node_double(n, "factor") : 1 / count;
+    double count, factor = averaging_factor(n, &count), step = seen->max / 255;
     r.step = step * fabs(factor) * sqrt(count);
     r.least = step / 2 * fabs(factor) * count;
     return r;
@@ -127,10 +131,8 @@ static double squared_steps(Sets *s, const Value *v) {
     if (!n || !adds_up(n) || n->fused)
         return sum;
     double factor = 1, count = 1;
-    if (averages(n)) {
-        count = (double)type_count(&node_operand(n, 0)->type) / (double)type_count(&v->type);
-        factor = node_takes(n, "factor") ? node_double(n, "factor") : 1 / count;
-    }
+    if (averages(n))
+        factor = averaging_factor(n, &count);
     bool adds = averages(n) || node_is(n, "aten::add.Tensor") || node_is(n, "aten::sub.Tensor");
     for (int k = 0; adds && k < node_operand_count(n); k++) {
         const Observed *o = s->seen[set_root(s, node_operand(n, k)->id)];
@@ -140,14 +142,12 @@ static double squared_steps(Sets *s, const Value *v) {
     return sum;
 }
 
-static double mean_square(const Observed *o) {
-    double n = 0, sum = 0;
-    for (int i = 0; i < o->bin_count; i++) {
-        double x = o->bin_low + (i + 0.5) * o->bin_width;
-        n += (double)o->bin[i];
-        sum += (double)o->bin[i] * x * x;
-    }
-    return n > 0 ? sum / n : 0;
+static double square(double x) {
+    return x * x;
+}
+
+static double inverse_square(double x) {
+    return 1 / (x * x);
 }
 
 /* The kernel computes 16 bits from 16; who calls the model reads 8. */
@@ -171,7 +171,7 @@ static bool is_demanded(Sets *s, const Value *v) {
 
 /* y, of n, is x * z, where z is one by something, of which z2 is the mean square. */
 static void demand_of_divided(Sets *s, const Value *x, double z2, const Value *y) {
-    double signal = y->observed ? mean_square(y->observed) : 0;
+    double signal = y->observed ? observed_mean(y->observed, square) : 0;
     if (!x->def || !set_varies(s, x) || !(signal > 0) || !isfinite(z2) ||
         squared_steps(s, x) / 12 * z2 <= pow(10, -DIVIDED_DB / 10.0) * signal)
         return;
@@ -195,16 +195,6 @@ static const Node *reciprocal_of(const Value *z) {
     return steep ? n : NULL;
 }
 
-static double mean_inverse_square(const Observed *o) {
-    double n = 0, sum = 0;
-    for (int i = 0; i < o->bin_count; i++) {
-        double x = o->bin_low + (i + 0.5) * o->bin_width;
-        n += (double)o->bin[i];
-        sum += (double)o->bin[i] / (x * x);
-    }
-    return n > 0 ? sum / n : 0;
-}
-
 /* The divisor's own steps are as large a part of the quotient as of the divisor: more where that is
  * small and the quotient, for that reason, large. */
 #define DIVISOR_DB 46
@@ -218,7 +208,7 @@ static void demand_of_quotient(Sets *s, Node *n) {
     const Observed *seen = divisor->observed;
     if (!divisor->def || !seen || seen->bin_count == 0 || n->float_kept)
         return;
-    double z2 = mean_inverse_square(seen);
+    double z2 = observed_mean(seen, inverse_square);
     if (node_is(divisor->def, "corten::table") && !divisor->def->float_kept)
         demand_of_table(s, divisor->def, true);
     else
@@ -235,8 +225,8 @@ static void demand_of_product(Sets *s, Node *n) {
         if (!table || !z->observed)
             continue;
         const Value *d = node_operand(table, 0);
-        demand_of_divided(s, x, mean_square(z->observed), n->out[0]);
-        demand_of_divisor(s, d, mean_inverse_square(d->observed));
+        demand_of_divided(s, x, observed_mean(z->observed, square), n->out[0]);
+        demand_of_divisor(s, d, observed_mean(d->observed, inverse_square));
         if (is_demanded(s, d))
             width_demand(s, z, DIVIDED); /* what 16 bits are looked up in has 16 */
         if (is_demanded(s, x) || is_demanded(s, z))

@@ -177,7 +177,10 @@ static double clipped_most(ObserverKind kind) {
     return kind == OBSERVER_MSE ? 0.01 : kind == OBSERVER_PERCENTILE ? 2 * PERCENTILE_TAIL : 0;
 }
 
-/* An end of a candidate range: all beyond it is clipped to it. */
+/* Ends of candidate ranges: what was seen, and edges of bins so many apart, up to zero. */
+enum { EDGE_STEP = HISTOGRAM_BINS / 256, ENDS = HISTOGRAM_BINS / 2 / EDGE_STEP + 1 };
+
+/* All beyond an end is clipped to it. */
 typedef struct {
     double at, cost, count; /* count: numbers that it changes */
     int bin;
@@ -185,7 +188,7 @@ typedef struct {
 
 static int low_ends(const Costs *k, const Observed *o, double told, End *end) {
     int count = 0, first = (int)floor((o->min - o->bin_low) / o->bin_width);
-    for (int i = first; i <= o->bin_count / 2; i += o->bin_count / 256) {
+    for (int i = first; i <= o->bin_count / 2; i += EDGE_STEP) {
         double at = i == first ? o->min : o->bin_low + i * o->bin_width, f = apply(k, at);
         end[count++] = (End){at, clip_cost(k, 0, i, f), clip_count(k, 0, i, f, told), i};
     }
@@ -195,7 +198,7 @@ static int low_ends(const Costs *k, const Observed *o, double told, End *end) {
 static int high_ends(const Costs *k, const Observed *o, double told, End *end) {
     int count = 0, first = (int)ceil((o->max - o->bin_low) / o->bin_width);
     first = first > o->bin_count ? o->bin_count : first;
-    for (int i = first; i >= o->bin_count / 2; i -= o->bin_count / 256) {
+    for (int i = first; i >= o->bin_count / 2; i -= EDGE_STEP) {
         double at = i == first ? o->max : o->bin_low + i * o->bin_width, f = apply(k, at);
         end[count++] =
             (End){at, clip_cost(k, i, k->bins, f), clip_count(k, i, k->bins, f, told), i};
@@ -213,8 +216,7 @@ void observed_range_through(C *c, const Observed *o, ObserverKind kind,
     const Costs *k = costs_new(c, o, map, user);
     double told = told_apart(k, levels), most = clipped_most(kind) * k->n[k->bins];
     double best = INFINITY;
-    /* candidates: the observed ends, then edges of bins towards zero */
-    End *a = NEW_ARRAY(c, End, o->bin_count + 1), *b = NEW_ARRAY(c, End, o->bin_count + 1);
+    End a[ENDS], b[ENDS];
     int lows = low_ends(k, o, told, a), highs = high_ends(k, o, told, b);
     for (int i = 0; i < lows; i++)
         for (int j = 0; j < highs; j++) {

@@ -37,22 +37,21 @@ static double variance_of_step(double step) {
 
 /* ---- a value that is read as a whole ------------------------------------------------------- */
 
+static double itself(double x) {
+    return x;
+}
+
+static double square(double x) {
+    return x * x;
+}
+
 static Loss loss_of_seen(const Observed *o, const Steps *step) {
-    double n = 0, sum = 0, squares = 0, low = HUGE_VAL, high = -HUGE_VAL;
-    for (int i = 0; i < o->bin_count; i++) {
-        double x = o->bin_low + (i + 0.5) * o->bin_width, count = (double)o->bin[i];
-        if (o->bin[i] == 0)
-            continue;
-        n += count;
-        sum += count * x;
-        squares += count * x * x;
-        low = fmin(low, x);
-        high = fmax(high, x);
-    }
-    if (n == 0)
+    double low, high, mean = observed_mean(o, itself);
+    observed_ends(o, &low, &high);
+    if (low > high)
         return (Loss){0};
     return (Loss){variance_of_step(step->common), variance_of_step((high - low) / 255),
-                  variance_of_step(step->wide), fmax(squares / n - sum / n * (sum / n), 0)};
+                  variance_of_step(step->wide), fmax(observed_mean(o, square) - mean * mean, 0)};
 }
 
 /* ---- a value whose lanes are weighed ------------------------------------------------------- */
@@ -149,13 +148,10 @@ static const Value *starved_value(Sets *s, int root, const Steps *step) {
 
 /* Is it a range far from zero, rather than unlike lanes, that leaves the value too few steps? */
 static bool is_far(const Value *lane) {
-    const Observed *o = lane->observed;
-    double low = HUGE_VAL, high = -HUGE_VAL;
-    for (int i = 0; o && i < o->bin_count; i++) {
-        double x = o->bin_low + (i + 0.5) * o->bin_width;
-        low = o->bin[i] > 0 ? fmin(low, x) : low;
-        high = o->bin[i] > 0 ? fmax(high, x) : high;
-    }
+    double low, high;
+    if (!lane->observed)
+        return false;
+    observed_ends(lane->observed, &low, &high);
     return (low > 0 || high < 0) && high - low < OWN_STEP * fmax(fabs(low), fabs(high));
 }
 

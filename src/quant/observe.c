@@ -109,3 +109,27 @@ void observed_merge(C *c, Observed *into, const Observed *from) {
     into->count += from->count;
     into->not_finite += from->not_finite;
 }
+
+static double middle(const Observed *o, int bin) {
+    return o->bin_low + (bin + 0.5) * o->bin_width;
+}
+
+double observed_mean(const Observed *o, double (*f)(double)) {
+    double n = 0, sum = 0;
+    for (int i = 0; i < o->bin_count; i++)
+        if (o->bin[i] > 0) {
+            n += (double)o->bin[i];
+            sum += (double)o->bin[i] * f(middle(o, i));
+        }
+    return n > 0 ? sum / n : 0;
+}
+
+void observed_ends(const Observed *o, double *low, double *high) {
+    *low = HUGE_VAL;
+    *high = -HUGE_VAL;
+    for (int i = 0; i < o->bin_count; i++)
+        if (o->bin[i] > 0) {
+            *low = fmin(*low, middle(o, i));
+            *high = fmax(*high, middle(o, i));
+        }
+}

@@ -7,6 +7,10 @@
 
 void observe(C *c, Observed *o, const Array *a);
 void observed_merge(C *c, Observed *into, const Observed *from);
+/* Of the numbers in the histogram, each taken for the middle of its bin: the mean of f, 0 if there
+ * are none; the least and the largest, +-HUGE_VAL if there are none. */
+double observed_mean(const Observed *o, double (*f)(double));
+void observed_ends(const Observed *o, double *low, double *high);
 /* The range that the observer kind chooses; contains 0. */
 void observed_range(C *c, const Observed *o, ObserverKind kind, int bits, double *low,
                     double *high);
