@@ -168,11 +168,14 @@ static int by_length(const void *a, const void *b, void *slots) {
     return p != q ? q - p : by_size(a, b, slots);
 }
 
-/* Moves the slot that ends highest towards the front and places again: keeps what is better. */
+/* Moves the slot that ends highest towards the front and places again: keeps what is better. What
+ * comes next depends on the order alone, so an order that comes again ends it: each is compared
+ * with one of the past, which is replaced after 1, 2, 4 ... rounds (Brent's way to find a cycle). */
 static int64_t improve(Plan *p, int *order, int64_t top) {
     size_t bytes = sizeof *order * (size_t)p->slot_count;
-    int *best = c_memdup(p->c, order, bytes);
+    int *best = c_memdup(p->c, order, bytes), *past = c_memdup(p->c, order, bytes);
     int rounds = 20000 / (p->slot_count + 1); /* large graphs: less patience, not more time */
+    int next_past = 1;
     for (int round = 0; round < rounds && top > p->bound; round++) {
         int highest = 0;
         for (int i = 1; i < p->slot_count; i++) {
@@ -189,6 +192,12 @@ static int64_t improve(Plan *p, int *order, int64_t top) {
         if (now < top) {
             top = now;
             memcpy(best, order, bytes);
+        }
+        if (memcmp(order, past, bytes) == 0)
+            break;
+        if (round == next_past) {
+            memcpy(past, order, bytes);
+            next_past *= 2;
         }
     }
     memcpy(order, best, bytes);
