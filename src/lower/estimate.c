@@ -6,10 +6,18 @@
 #include <math.h>
 #include <string.h>
 
+/* Rows of a CPU follow each other, so that few names of kernels need to be compared. */
 static const CostRow *cost_row(const char *cpu, const char *symbol) {
-    for (int i = 0; i < cost_table_count; i++)
-        if (strcmp(cost_table[i].symbol, symbol) == 0 && strcmp(cost_table[i].cpu, cpu) == 0)
-            return &cost_table[i];
+    const char *seen = NULL;
+    bool wanted = false;
+    for (const CostRow *row = cost_table; row < cost_table + cost_table_count; row++) {
+        if (row->cpu != seen) {
+            seen = row->cpu;
+            wanted = strcmp(seen, cpu) == 0;
+        }
+        if (wanted && strcmp(row->symbol, symbol) == 0)
+            return row;
+    }
     return NULL;
 }
 
