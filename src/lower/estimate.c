@@ -109,11 +109,12 @@ double call_instructions_whole(const Call *call, const Options *o) {
 }
 
 double call_instructions(const Graph *g, const Call *call, const Options *o) {
-    const CostRow *row = cost_row(o->cpu->counted, call->variant->symbol);
     const Strip *s = strip_of(g, call);
     double whole = call_instructions_whole(call, o);
+    if (!s || isnan(whole))
+        return whole;
     /* a strip computes what the whole call does, in more steps: it takes no fewer */
-    return s && row ? fmax(estimate_strip(s, call, row), whole) : whole;
+    return fmax(estimate_strip(s, call, cost_row(o->cpu->counted, call->variant->symbol)), whole);
 }
 
 const char *instructions_origin(void) {
