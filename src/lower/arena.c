@@ -170,7 +170,8 @@ static int by_length(const void *a, const void *b, void *slots) {
 
 /* Moves the slot that ends highest towards the front and places again: keeps what is better. What
  * comes next depends on the order alone, so an order that comes again ends it: each is compared
- * with one of the past, which is replaced after 1, 2, 4 ... rounds (Brent's way to find a cycle). */
+ * with one of the past, which is replaced after 1, 2, 4 ... rounds (Brent's way to find a cycle).
+ */
 static int64_t improve(Plan *p, int *order, int64_t top) {
     size_t bytes = sizeof *order * (size_t)p->slot_count;
     int *best = c_memdup(p->c, order, bytes), *past = c_memdup(p->c, order, bytes);
