@@ -6,6 +6,7 @@
 
 #include <cblas.h>
 #include <math.h>
+#include <string.h>
 
 /* Each end of the range is tried at so many places, down to LEAST of what was seen. */
 #define ENDS 16
@@ -14,25 +15,38 @@
 #define WORK 4e8
 
 typedef struct {
-    const float *patch, *weight;
-    int64_t rows, stride, depth, channels; /* patches a stride apart */
-    float *error, *result;
+    const float *weight;
+    int64_t rows, depth, channels;
+    float *patch, *error, *result; /* of patch and error: [rows][depth] */
 } Reader;
 
+/* What the grid makes of each number, less the number. Written for the compiler's vectors, which
+ * have no rint: a sum with 1.5 2^52 has no bits behind the point, and what is too large for that
+ * trick is clipped. */
+static void errors_of(const float *x, int64_t count, const Part *grid, float *error) {
+    const double whole = 0x1.8p52, scale = grid->scale, zero = grid->zero_point;
+    for (int64_t i = 0; i < count; i++) {
+        double q = x[i] / scale + whole - whole + zero;
+        q = q > -128 ? q : -128;
+        q = q < 127 ? q : 127;
+        error[i] = (float)(scale * (q - zero) - (double)x[i]);
+    }
+}
+
+/* In four sums, which do not wait for each other. */
+static double sum_of_squares(const float *x, int64_t count) {
+    double sum[4] = {0};
+    for (int64_t i = 0; i < count; i++)
+        sum[i % 4] += (double)x[i] * (double)x[i];
+    return sum[0] + sum[1] + sum[2] + sum[3];
+}
+
 static double cost_of(const Reader *k, const Grid *grid) {
-    double scale = grid->part[0].scale, zero = grid->part[0].zero_point, cost = 0;
-    for (int64_t r = 0; r < k->rows; r++)
-        for (int64_t i = 0; i < k->depth; i++) {
-            double x = (double)k->patch[r * k->stride + i];
-            double q = fmin(fmax(rint(x / scale) + zero, -128), 127);
-            k->error[r * k->depth + i] = (float)(scale * (q - zero) - x);
-        }
+    errors_of(k->patch, k->rows * k->depth, grid->part, k->error);
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)k->rows, (blasint)k->channels,
                 (blasint)k->depth, 1, k->error, (blasint)k->depth, k->weight, (blasint)k->depth, 0,
                 k->result, (blasint)k->channels);
-    for (int64_t i = 0; i < k->rows * k->channels; i++)
-        cost += (double)k->result[i] * (double)k->result[i];
-    return cost;
+    return sum_of_squares(k->result, k->rows * k->channels);
 }
 
 /* False if the reader is none with plain weights, or nothing was kept of what it reads. */
@@ -42,17 +56,18 @@ static bool reader_open(C *c, const Node *n, Reader *k) {
     if (!w || !w->constant || w->constant->dtype != DT_F32 || patches_groups(p) != 1 ||
         patches_rows(p) == 0 || w->type.dim[0] == 0)
         return false;
-    *k = (Reader){.patch = patches_data(p),
-                  .weight = w->constant->data,
-                  .depth = patches_depth(p),
-                  .channels = w->type.dim[0]};
+    *k = (Reader){
+        .weight = w->constant->data, .depth = patches_depth(p), .channels = w->type.dim[0]};
     double each = (double)k->depth * (double)k->channels * ENDS * ENDS;
     int64_t most = (int64_t)(WORK / each), rows = patches_rows(p);
     if (most < 64)
         return false;
     int64_t skip = rows > most ? (rows + most - 1) / most : 1;
     k->rows = rows / skip;
-    k->stride = skip * k->depth;
+    k->patch = NEW_ARRAY(c, float, k->rows * k->depth);
+    for (int64_t r = 0; r < k->rows; r++)
+        memcpy(k->patch + r * k->depth, patches_data(p) + r * skip * k->depth,
+               sizeof *k->patch * (size_t)k->depth);
     k->error = NEW_ARRAY(c, float, k->rows * k->depth);
     k->result = NEW_ARRAY(c, float, k->rows * k->channels);
     return k->rows > 0;
