@@ -35,10 +35,14 @@ static void errors_of(const float *x, int64_t count, const Part *grid, float *er
 
 /* In four sums, which do not wait for each other. */
 static double sum_of_squares(const float *x, int64_t count) {
-    double sum[4] = {0};
-    for (int64_t i = 0; i < count; i++)
-        sum[i % 4] += (double)x[i] * (double)x[i];
-    return sum[0] + sum[1] + sum[2] + sum[3];
+    double sum[4] = {0}, rest = 0;
+    int64_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (int k = 0; k < 4; k++)
+            sum[k] += (double)x[i + k] * (double)x[i + k];
+    for (; i < count; i++)
+        rest += (double)x[i] * (double)x[i];
+    return sum[0] + sum[1] + sum[2] + sum[3] + rest;
 }
 
 static double cost_of(const Reader *k, const Grid *grid) {
