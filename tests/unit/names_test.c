@@ -14,11 +14,11 @@
 
 #include <cmocka.h>
 
-#define DIGITS "../examples/digits_silu"
+#define MODEL "flow/image"
 
 static CortenOptions options(const char *out) {
-    static const char *data = DIGITS "/calib.npz";
-    return (CortenOptions){.model = DIGITS "/digits_silu.pt2",
+    static const char *data = MODEL ".npz";
+    return (CortenOptions){.model = MODEL ".pt2",
                            .calibrate = &data,
                            .calibrate_count = 1,
                            .target = "cortex-m4",
@@ -104,8 +104,8 @@ static void model_is_called_what_was_asked_for(void **state) {
     compiles(out, "wake_word");
     assert_says(file_text(flow_text("%s/wake_word.h", out)),
                 "void wake_word_run(wake_word_t *self);");
-    Said said = flow_run(corten_verify,
-                         (CortenOptions){.model = out, .input = DIGITS "/test.npz", .limit = 2});
+    Said said =
+        flow_run(corten_verify, (CortenOptions){.model = out, .input = MODEL ".npz", .limit = 2});
     assert_code(said, 0);
 }
 
@@ -116,7 +116,7 @@ static void archive_of_any_name_becomes_a_model_that_compiles(void **state) {
                                  "2d",  "a-b",  "_X",   "ctn"};
     for (size_t i = 0; i < COUNT_OF(stems); i++) {
         const char *path = flow_path("%s.pt2", stems[i]), *out = flow_path("stem%zu", i);
-        assert_code(flow_shell("cp " DIGITS "/digits_silu.pt2 %s", path), 0);
+        assert_code(flow_shell("cp " MODEL ".pt2 %s", path), 0);
         CortenOptions o = options(out);
         o.model = path;
         assert_code(flow_run(corten_compile, o), 0);
@@ -149,7 +149,7 @@ static int words_of(const char *text, const char **word, int count, int room) {
         }
         size_t length =
             strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-        const char *own = length > 12 && strncasecmp(p, "digits_silu_", 12) == 0 ? p + 12 : p;
+        const char *own = length > 6 && strncasecmp(p, "image_", 6) == 0 ? p + 6 : p;
         char *w = c_strndup(flow_c(), own, length - (size_t)(own - p));
         for (char *q = w; own > p && *q; q++)
             *q = (char)tolower((unsigned char)*q);
@@ -186,8 +186,8 @@ static void names_that_are_not_refused_compile(void **state) {
     assert_code(with_memory("{\"memories\": [{\"name\": \"fast\", \"bytes\": 1024}, {\"name\": "
                             "\"slow\", \"constants\": \".c\"}]}"),
                 0);
-    int count = words_of(without_comments(flow_text("%s/digits_silu.h", out)), word, 0, ROOM);
-    const char *source = without_comments(flow_text("%s/digits_silu.c", out));
+    int count = words_of(without_comments(flow_text("%s/image.h", out)), word, 0, ROOM);
+    const char *source = without_comments(flow_text("%s/image.c", out));
     count = words_of(strstr(source, "_reset("), word, count, ROOM);
     assert_in_range(count, 80, ROOM - 1);
     Text group = text_new(flow_c());
@@ -206,7 +206,7 @@ static void names_that_are_not_refused_compile(void **state) {
                                           "\".c\"}]}",
                                           text_string(&group))),
                     0);
-        compiles(out, "digits_silu");
+        compiles(out, "image");
         group = text_new(flow_c());
         in_group = 0;
     }
@@ -224,8 +224,7 @@ static void names_that_would_meet_in_the_emitted_code_are_refused(void **state) 
         {"{\"name\": \"a\"}, {\"name\": \"a\"}", "memory a: the name is taken"},
         {"{\"name\": \"a\", \"symbol\": \"s\"}, {\"name\": \"b\", \"symbol\": \"s\"}",
          "memory b: \"symbol\" s is memory a already"},
-        {"{\"name\": \"a\", \"symbol\": \"Digits_silu_b\"}",
-         "names that begin with digits_silu_ are"},
+        {"{\"name\": \"a\", \"symbol\": \"Image_b\"}", "names that begin with image_ are"},
         {"{\"name\": \"a\", \"load\": \"flsh\"}, {\"name\": \"flash\"}",
          "memory a: \"load\": no memory is called flsh; did you mean flash?"},
         {"{\"name\": \"a\", \"load\": \"a\"}", "memory a: \"load\" must be another memory"},
@@ -235,9 +234,9 @@ static void names_that_would_meet_in_the_emitted_code_are_refused(void **state) 
         assert_code(said, 3);
         assert_says(said.messages, faults[i][1]);
     }
-    Said said = with_arena("DIGITS_SILU_ARENA");
+    Said said = with_arena("IMAGE_ARENA");
     assert_code(said, 2);
-    assert_says(said.messages, "names that begin with digits_silu_ are the model's");
+    assert_says(said.messages, "names that begin with image_ are the model's");
 }
 
 int main(void) {
