@@ -145,6 +145,15 @@ ArrayList flow_arrays(const char *path) {
     return (ArrayList){1, one};
 }
 
+const char *flow_first(const char *npz, int count) {
+    const char *out = flow_path("first%d_%s.npz", count, path_stem(c, npz));
+    ArrayList list = npz_read(c, npz);
+    for (int i = 0; i < list.count; i++)
+        list.item[i].array->dim[0] = count;
+    npz_write(c, out, &list);
+    return out;
+}
+
 const Array *flow_array(const ArrayList *list, const char *name) {
     for (int i = 0; i < list->count; i++)
         if (strcmp(list->item[i].name, name) == 0)

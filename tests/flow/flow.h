@@ -35,6 +35,8 @@ json_t *flow_json(Said said);
 /* corten run; the arrays it wrote. Must succeed. */
 ArrayList flow_outputs(const char *model, const char *data, const char *on);
 ArrayList flow_arrays(const char *npz); /* .npz, or a .npy as a list of one */
+/* A file with the first `count` samples of each array: where a test is not about the numbers. */
+const char *flow_first(const char *npz, int count);
 const Array *flow_array(const ArrayList *list, const char *name);
 double flow_sqnr(const Array *want, const Array *got); /* of equal shapes */
 

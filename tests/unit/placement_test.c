@@ -21,7 +21,8 @@ static const char chip[] =
     "{\"name\": \"flash\", \"wait_states\": 4, \"read_only\": true, \"section\": \".model\"}]}";
 
 static CortenOptions digits_options(const char *cpu, const char *out) {
-    static const char *data = DIGITS "/calib.npz";
+    static const char *data;
+    data = flow_first(DIGITS "/calib.npz", 8);
     return (CortenOptions){.model = DIGITS "/digits_silu.pt2",
                            .calibrate = &data,
                            .calibrate_count = 1,
@@ -109,7 +110,7 @@ static void buffers_lie_within_the_limits_of_their_memories(void **state) {
 
 static void results_do_not_depend_on_memories(void **state) {
     (void)state;
-    const char *data = DIGITS "/test.npz", *cpus[] = {"cortex-m0plus", "cortex-m55"};
+    const char *data = flow_first(DIGITS "/test.npz", 16), *cpus[] = {"cortex-m0plus", "cortex-m55"};
     for (size_t i = 0; i < COUNT_OF(cpus); i++) {
         const char *plain = flow_path("plain_%s", cpus[i]);
         assert_code(flow_run(corten_compile, digits_options(cpus[i], plain)), 0);
