@@ -12,10 +12,9 @@ static bool meet(const Slot *a, const Slot *b) {
     return a->first <= b->last && b->first <= a->last && !by_turns;
 }
 
-/* Bytes that out and the operand it overwrites need together. */
-static int64_t shared_bytes(const Slot *out, const Slot *in) {
-    int64_t with = out->buffer->over_distance + in->bytes;
-    return with > out->bytes ? with : out->bytes;
+int64_t bytes_shared(int64_t out, int64_t in, int64_t distance) {
+    int64_t together = distance + in > out ? distance + in : out;
+    return together < out + in ? out + in - together : 0;
 }
 
 /* A call has one scratch buffer at most. */
@@ -31,9 +30,8 @@ int64_t arena_live(const Plan *p, int moment) {
         }
         live += s->bytes;
         const Slot *in = s->over >= 0 ? &p->slot[s->over] : NULL;
-        if (in && moment >= in->first && moment <= in->last &&
-            shared_bytes(s, in) < s->bytes + in->bytes)
-            live -= s->bytes + in->bytes - shared_bytes(s, in);
+        if (in && moment >= in->first && moment <= in->last)
+            live -= bytes_shared(s->bytes, in->bytes, s->buffer->over_distance);
     }
     return live + scratch;
 }

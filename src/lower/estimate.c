@@ -3,23 +3,40 @@
 #include "lower/measured.h"
 #include "lower/memory.h"
 
+#include <assert.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Rows of a CPU follow each other, so that few names of kernels need to be compared. */
-static const CostRow *cost_row(const char *cpu, const char *symbol) {
-    const char *seen = NULL;
-    bool wanted = false;
-    for (const CostRow *row = cost_table; row < cost_table + cost_table_count; row++) {
-        if (row->cpu != seen) {
-            seen = row->cpu;
-            wanted = strcmp(seen, cpu) == 0;
-        }
-        if (wanted && strcmp(row->symbol, symbol) == 0)
-            return row;
-    }
-    return NULL;
+/* ---- the row of a variant ------------------------------------------------------------------ */
+
+enum { MOST_ROWS = 4096 };
+static const CostRow *row_by_name[MOST_ROWS]; /* planning looks rows up very often */
+
+static int by_name(const void *a, const void *b) {
+    const CostRow *x = *(const CostRow *const *)a, *y = *(const CostRow *const *)b;
+    int order = strcmp(x->symbol, y->symbol);
+    return order ? order : strcmp(x->cpu, y->cpu);
 }
+
+static void sort_rows(void) {
+    assert(cost_table_count <= MOST_ROWS);
+    for (int i = 0; i < cost_table_count; i++)
+        row_by_name[i] = &cost_table[i];
+    qsort(row_by_name, (size_t)cost_table_count, sizeof *row_by_name, by_name);
+}
+
+static const CostRow *cost_row(const char *cpu, const char *symbol) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, sort_rows);
+    const CostRow wanted = {.cpu = cpu, .symbol = symbol}, *key = &wanted;
+    const CostRow **row =
+        bsearch(&key, row_by_name, (size_t)cost_table_count, sizeof *row_by_name, by_name);
+    return row ? *row : NULL;
+}
+
+/* ---- of a call ----------------------------------------------------------------------------- */
 
 static double estimate(const Call *call, const CostRow *row);
 

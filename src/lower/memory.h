@@ -22,6 +22,7 @@ typedef struct {
     Slot *slot;
     int slot_count;
     Slot **near;     /* room for the neighbours of a slot */
+    bool *touched;   /* by slot: all false but within strip_peak */
     int64_t bound;   /* largest sum of live bytes, taken-over memory counted once */
     int peak;        /* the moment of the bound */
     int64_t least;   /* what the strips achieve together: each may use as much */
@@ -87,6 +88,8 @@ Call **order_sought(Plan *p);
 
 /* Lifetimes, overlaps and slots of the graph under its present strips. */
 void plan_slots(Plan *p);
+/* Bytes that an output takes less when it overwrites an operand of so many at a distance. */
+int64_t bytes_shared(int64_t out, int64_t in, int64_t distance);
 /* Bytes that live at a moment, memory that is taken over counted once. */
 int64_t arena_live(const Plan *p, int moment);
 /* The bound and its moment. */
@@ -214,8 +217,8 @@ enum { MOST_STRIPS = 256, STRIP_HEIGHTS = 12 };
 extern const int strip_heights[STRIP_HEIGHTS]; /* of a step, in rows of the last output: falling */
 /* Is the chain tall enough for steps of so many rows? */
 bool strip_worth_cutting(const Plan *p, const Strip *chain, int height);
-/* The most that lives at once while the chain runs, with it in place. */
-int64_t strip_peak(Plan *p, Strip *chain);
+/* The most that would live at once while the chain ran, beside the strips that the slots are of. */
+int64_t strip_peak(const Plan *p, Strip *chain);
 void strip_push(Plan *p, const Strip *chain);
 /* The graph's strips, with buffers as they have them, or not; on: and the bound under them. */
 void strips_set(Plan *p, const Strip *strip, int count, bool on);
@@ -234,6 +237,8 @@ bool strip_field_refers(const StripItem *item, int f);
 /* How far the last output of the strip must lie below its input `in`, or, if the strip goes upward,
  * above it, end and end, to overwrite it safely; -1: never. */
 int64_t strip_distance(const Strip *s, const Buffer *in);
+/* The largest buffer that dies in the strip and that its output can follow closely. */
+Buffer *strip_overlap(const Strip *s, int64_t *distance);
 const Strip *strip_of(const Graph *g, const Call *call);
 
 #endif

@@ -68,6 +68,10 @@ static void find_lifetimes(Plan *p) {
 
 const KernelField *kernel_field(int kernel, const char *name) {
     const Kernel *k = kernel_at(kernel);
+    for (int i = 0; i < k->field_count;
+         i++) /* estimates ask often, by what is mostly one literal */
+        if (k->field[i].name == name)
+            return &k->field[i];
     for (int i = 0; i < k->field_count; i++)
         if (k->field[i].name[0] == name[0] && strcmp(k->field[i].name, name) == 0)
             return &k->field[i];
@@ -122,25 +126,28 @@ static Buffer *overwritable(const Call *call, const Buffer *out) {
     return NULL;
 }
 
-/* The largest buffer that dies in the strip and that its output can follow closely. */
-static void overlap_strip(const Strip *s, Buffer *out) {
+/* May the strip, whose calls run from one moment to another, be the last to read it? */
+static bool dies_in_strip(const Strip *s, const Buffer *in) {
+    return in->region == CTN_ARENA && in->kind == BUFFER_VALUE &&
+           in->first_call <= s->first->index && in->last_call <= s->last->index + 1;
+}
+
+Buffer *strip_overlap(const Strip *s, int64_t *distance) {
+    Buffer *best = NULL;
     for (const Call *call = s->first;; call = call->next) {
         for (int r = 0; r < call->ref_count; r++) {
             Buffer *in = call->ref[r].buffer;
-            if (!in || in == out->over || call->ref[r].writes || in->region != CTN_ARENA ||
-                in->kind != BUFFER_VALUE || in->last_call != out->first_call + s->call_count - 1 ||
-                in->first_call >= out->first_call || (out->over && out->over->bytes >= in->bytes))
+            if (!in || in == best || call->ref[r].writes || !dies_in_strip(s, in) ||
+                (best && best->bytes >= in->bytes))
                 continue;
-            int64_t distance = strip_distance(s, in);
-            if (distance < 0)
+            int64_t apart = strip_distance(s, in);
+            if (apart < 0)
                 continue;
-            out->over = in;
-            out->over_distance = distance;
-            out->over_upward = s->upward;
-            out->over_step = call_overwrite_step(s->last);
+            best = in;
+            *distance = apart;
         }
         if (call == s->last)
-            return;
+            return best;
     }
 }
 
@@ -152,8 +159,11 @@ static void find_overlaps(Plan *p) {
             if (!out || !call->ref[r].writes || out->kind != BUFFER_VALUE ||
                 out->region != CTN_ARENA || call->ref[r].offset != 0)
                 continue;
-            if (s && call == s->last && out->first_call == s->first->index + 1)
-                overlap_strip(s, out);
+            if (s && call == s->last && out->first_call == s->first->index + 1) {
+                out->over = strip_overlap(s, &out->over_distance);
+                out->over_upward = s->upward;
+                out->over_step = call_overwrite_step(call);
+            }
             if (!s && out->first_call == call->index + 1) {
                 out->over = overwritable(call, out);
                 out->over_distance = call_overwrite_distance(call);
@@ -235,6 +245,7 @@ static Plan plan_begin(C *c, Graph *g, const Options *o) {
         boundary_buffer(g, &g->output[i]);
     p.slot_of = NEW_ARRAY(c, int, g->buffer_count + 1);
     p.slot = NEW_ARRAY(c, Slot, g->buffer_count + 1);
+    p.touched = NEW_ARRAY(c, bool, g->buffer_count + 1);
     return p;
 }
 

@@ -55,15 +55,54 @@ void strip_push(Plan *p, const Strip *chain) {
     p->g->strip[p->g->strip_count++] = *chain;
 }
 
-int64_t strip_peak(Plan *p, Strip *chain) {
+/* Bytes of a buffer when the chain runs, whose own values are rings. */
+static int64_t bytes_in(const Strip *chain, const Buffer *b) {
+    for (int k = 0; k + 1 < chain->call_count; k++)
+        if (chain->row[k].output->buffer == b)
+            return chain->ring[k];
+    return b->bytes;
+}
+
+/* What the chain touches, all of it during all of its calls. */
+static int64_t live_in(const Plan *p, const Strip *chain) {
+    int64_t live = 0, scratch = 0;
+    for (int k = 0; k < chain->call_count; k++)
+        for (int r = 0; r < chain->call[k]->ref_count; r++) {
+            const Buffer *b = chain->call[k]->ref[r].buffer;
+            int slot = b ? p->slot_of[b->id] : -1;
+            if (slot < 0 || p->touched[slot])
+                continue;
+            p->touched[slot] = true;
+            if (b->kind != BUFFER_SCRATCH)
+                live += bytes_in(chain, b);
+            else if (b->bytes > scratch)
+                scratch = b->bytes;
+        }
+    return live + scratch;
+}
+
+/* What else lives meanwhile; nothing is touched afterwards. */
+static int64_t live_beside(const Plan *p, int moment) {
+    int64_t live = 0;
+    for (int i = 0; i < p->slot_count; i++) {
+        const Slot *s = &p->slot[i];
+        live += !p->touched[i] && moment >= s->first && moment <= s->last ? s->bytes : 0;
+        p->touched[i] = false;
+    }
+    return live;
+}
+
+int64_t strip_peak(const Plan *p, Strip *chain) {
+    int moment = chain->first->index + 1;
+    int64_t distance;
     strip_measure(chain);
-    set_rings(chain, true);
-    strip_push(p, chain);
-    plan_slots(p);
-    int64_t peak = arena_live(p, chain->first->index + 1);
-    p->g->strip_count--;
-    set_rings(chain, false);
-    return peak;
+    int64_t live = live_in(p, chain) + live_beside(p, moment);
+    const CallRef *output = chain->row[chain->call_count - 1].output;
+    const Buffer *out = output->buffer;
+    if (p->slot_of[out->id] < 0 || output->offset != 0 || out->first_call < moment)
+        return live;
+    const Buffer *in = strip_overlap(chain, &distance);
+    return in ? live - bytes_shared(out->bytes, in->bytes, distance) : live;
 }
 
 Call *call_at(const Graph *g, int index) {

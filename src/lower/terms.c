@@ -49,15 +49,20 @@ static double searched(const Call *call) {
     return pieces > 0 ? 1 + ceil(log2(pieces)) : 0;
 }
 
+/* Of `count` places, `stride` apart, those from low to high. */
+static double places_from_to(double count, double stride, double low, double high) {
+    double first = fmax(ceil(low / stride), 0), last = fmin(floor(high / stride), count - 1);
+    return fmax(last - first + 1, 0);
+}
+
 /* Taps that fall on the image, summed over the places of one axis. */
 static double taps_inside(double out, double in, double kernel, double stride, double dilation,
                           double pad) {
     double sum = 0;
-    for (double at = 0; at < out; at++)
-        for (double tap = 0; tap < kernel; tap++) {
-            double place = at * stride - pad + tap * dilation;
-            sum += place >= 0 && place < in;
-        }
+    for (double tap = 0; tap < kernel; tap++) {
+        double first = pad - tap * dilation;
+        sum += places_from_to(out, stride, first, first + in - 1);
+    }
     return sum;
 }
 
@@ -84,12 +89,7 @@ static Window window_of(const Call *c) {
 /* Of `count` places along an axis those whose windows lie within the image. */
 static double axis_within(double count, double in, double taps, double stride, double dilation,
                           double pad) {
-    double inside = 0;
-    for (double at = 0; at < count; at++) {
-        double first = at * stride - pad;
-        inside += first >= 0 && first + (taps - 1) * dilation < in;
-    }
-    return inside;
+    return places_from_to(count, stride, pad, pad + in - 1 - (taps - 1) * dilation);
 }
 
 static double rows_within(const Window *w, const Call *c) {

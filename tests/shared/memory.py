@@ -13,6 +13,7 @@ import math
 import operator
 import pathlib
 import re
+import resource
 import sys
 
 from planned import check_all, has_strips, planned
@@ -27,6 +28,7 @@ FIGURES = {"digits_silu": 3700, "ds_cnn": 9500, "resnet8": 38000, "mobilenet_v1_
 ABOVE_BOUND = 1.01
 ABOVE_CONSTANTS = 1.03
 ALIGN = 16
+PLANNED_WITHIN = {"yolo11n_320": 0.5} # seconds of one CPU, with --ram too
 # Kernels that are through with an element before they write over it.
 ELEMENTWISE = re.compile("(add|mul|table|prelu|softmax|program)_")
 TAPS_ROWS = 4 # output rows of which a turned depthwise kernel reads a channel before it writes it
@@ -302,9 +304,28 @@ def check_whole(program, graph, cpu, work, arena):
     return wrong
 
 
+def cpu_seconds(program, graph, cpu, *options):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    output(program, "compile", graph, "--from", "layout", "-t", cpu, "--threads", 1, *options)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def check_time(program, model, graph, cpu, arena):
+    """What pass `plan` takes of the CPU beside all passes before it, with as much memory as is there, as is
+    needed, and a little more: of several tries the least, for others are at work."""
+    if model not in PLANNED_WITHIN or cpu != CPUS[-1]:
+        return []
+    least = lambda *options: min(cpu_seconds(program, graph, cpu, *options) for _ in range(3))
+    before = least("--stop-after=lower")
+    rams = [[], ["--ram", arena], ["--ram", arena * 21 // 20]]
+    took = [least("--stop-after=plan", *ram) - before for ram in rams]
+    return [f"planned in {t:.2f} s {' '.join(map(str, r))}" for t, r in zip(took, rams) if t > PLANNED_WITHIN[model]]
+
+
 def check_plans(program, folder, graph, cpu, work):
     arena = planned(program, graph, cpu, work / "out")["arena_bytes"]
     wrong = check(folder.name, cpu, work / "out", work)
+    wrong += check_time(program, folder.name, graph, cpu, arena)
     return wrong + [f"whole: {w}" for w in check_whole(program, graph, cpu, work, arena)], ""
 
 
