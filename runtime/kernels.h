@@ -155,6 +155,7 @@
     VARIANT(table_s8, TableS8, mve, table_of_bytes, pack_table_of_bytes)                           \
     VARIANT(table_s16, TableS16, mve, any_call, keep_constants)                                    \
     VARIANT(copy, Copy, mve, copy_of_bytes, pack_copy_of_bytes)                                    \
+    VARIANT(copy, Copy, mve_map, mapped_copy_of_runs, pack_mapped_copy)                            \
     VARIANT(fill, Fill, mve, any_call, keep_constants)                                             \
     VARIANT(max_pool2d_s8, MaxPool2dS8, v7m, max_pool_of_quads, keep_constants)                    \
     VARIANT(max_pool2d_s8, MaxPool2dS8, dsp, max_pool_of_quads, keep_constants)                    \

@@ -42,6 +42,14 @@ bool copy_of_bytes(const Call *call) {
     return a->element_size == 1 && !call_data(call, &a->table) && run_length(a, best_dim(a)) > 3;
 }
 
+/* Through a table only what is dense on both sides. */
+bool mapped_copy_of_runs(const Call *call) {
+    const CtnCopyArgs *a = call->args;
+    int d = best_dim(a);
+    return a->element_size == 1 && call_data(call, &a->table) && run_length(a, d) > 3 &&
+           a->in_stride[d] == 1 && a->out_stride[d] == 1;
+}
+
 void pack_copy_of_bytes(C *c, Graph *g, Call *call) {
     CtnCopyArgs *a = call->args;
     (void)c, (void)g;

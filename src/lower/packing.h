@@ -118,6 +118,8 @@ bool sum_of_neighbours(const Call *call);
 bool sum_of_neighbouring_bytes(const Call *call);
 bool copy_of_bytes(const Call *call);
 void pack_copy_of_bytes(C *c, Graph *g, Call *call);
+bool mapped_copy_of_runs(const Call *call);
+void pack_mapped_copy(C *c, Graph *g, Call *call);
 
 /* MVE: a product of activations whose rows are dense. */
 bool matmul_of_rows(const Call *call);

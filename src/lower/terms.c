@@ -364,6 +364,33 @@ static double dense_run(const Call *c, int rank) {
     return run;
 }
 
+/* Elements of the innermost dims along which every operand goes on as it does in the last of them:
+ * a value that is the same for all of them may stand beside what is dense. */
+static double steady_run(const Call *c, int rank) {
+    static const char *const strides[] = {"in_stride", "out_stride", "a_stride", "b_stride"};
+    const int32_t *dim = call_ints(c, "dim");
+    double run = dim[rank - 1];
+    for (int k = rank - 2; k >= 0; k--) {
+        for (size_t s = 0; s < COUNT_OF(strides); s++) {
+            const int32_t *stride = call_ints(c, strides[s]);
+            if (stride && dim[k] > 1 && stride[k] != stride[rank - 1] * run)
+                return run;
+        }
+        run *= dim[k];
+    }
+    return run;
+}
+
+/* Runs in fours, the last one filled up. */
+static void steady_terms(Terms *t, double outputs, int rank) {
+    const int32_t *b = call_ints(t->call, "b_stride");
+    double run = steady_run(t->call, rank), runs = outputs / run;
+    add(t, runs);
+    add(t, runs * blocks(run, 4));
+    add(t, b && b[rank - 1] == 0 ? runs * blocks(run, 4) : 0);
+    add(t, fmod(run, 4) > 0 ? runs : 0);
+}
+
 /* Do runs of so many bytes begin on words in all memory that the call touches? Where nothing is
  * placed yet: as if it were. */
 static bool is_by_words(const Call *c, double bytes, bool several) {
@@ -416,6 +443,7 @@ static void walk_terms(Terms *t) {
     add(t, has(c, "reduced") ? outputs * inner / call_ints(c, "reduced")[rank - 1] : 0);
     const int32_t *index = call_ints(c, "index_start");
     add(t, index && index[rank - 1] >= 0 ? outputs : 0);
+    steady_terms(t, outputs, rank);
 }
 
 /* Of a softmax's numbers those near enough to their row's largest to have an exponential: a grid

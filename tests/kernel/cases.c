@@ -315,7 +315,7 @@ KernelCase *case_make(C *c, const Variant *variant, int index) {
     Maker m = {.c = c, .g = graph_new(c, "case"), .index = index};
     m.large = index >= case_count(variant->kernel);
     m.state = 0x9e3779b97f4a7c15ULL * (uint64_t)(variant->kernel * 1000 + index + 1);
-    m.extreme = index % 8 == 7;
+    m.extreme = index % 8 == 7 && !m.large;
     for (int i = 0; i < 8; i++)
         next(&m);
     KernelCase *k = NEW(c, KernelCase);

@@ -30,6 +30,9 @@ void random_clamp(Maker *m, int32_t *min, int32_t *max);
 void random_store(Maker *m, Call *call, int32_t *min, int32_t *max, uint32_t *table);
 int32_t random_zero_point(Maker *m);
 void random_factor(Maker *m, int32_t *multiplier, int32_t *shift, int32_t low, int32_t high);
+/* What a softmax has: beta * scale * 2^26 as a factor above one, and the distance from the largest
+ * that no longer counts; as networks have it few are so far apart. */
+void softmax_fields(Maker *m, int32_t *multiplier, int32_t *shift, int32_t *diff_min);
 Window window_of(Maker *m);
 /* An image that is at least as large as the window. */
 void fit(Window *w);

@@ -6,27 +6,34 @@
 
 static const DType sized[4] = {DT_I8, DT_I16, DT_I32, DT_I64};
 
-/* A permutation of a dense tensor, some dims running backwards. */
+static void shuffle_order(Maker *m, int order[8]) {
+    for (int d = 7; d > 0; d--) {
+        int k = between(m, 0, d), t = order[d];
+        order[d] = order[k];
+        order[k] = t;
+    }
+}
+
+/* A permutation of a dense tensor, some dims running backwards; or to a place in a wider output, as
+ * cat copies. */
 void make_copy(Maker *m, Call *call) {
     CtnCopyArgs *a = call->args;
-    DType type = sized[between(m, 0, 3)];
+    bool joins = chance(m, 30);
+    DType type = joins ? DT_I8 : sized[between(m, 0, 3)];
     fill_dims(m, 8, a->dim);
-    int64_t count = dense_strides(8, a->dim, a->out_stride);
+    int32_t permuted[8], stride[8], whole[8];
+    memcpy(whole, a->dim, sizeof whole);
+    whole[7] += joins ? between(m, 1, 20) : 0;
+    int64_t outputs = dense_strides(8, whole, a->out_stride);
     int order[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-    if (chance(m, 60))
-        for (int d = 7; d > 0; d--) {
-            int k = between(m, 0, d), t = order[d];
-            order[d] = order[k];
-            order[k] = t;
-        }
-    int32_t permuted[8], stride[8];
+    if (!joins && chance(m, 60))
+        shuffle_order(m, order);
     for (int d = 0; d < 8; d++)
         permuted[d] = a->dim[order[d]];
-    dense_strides(8, permuted, stride);
-    int64_t start = 0;
+    int64_t count = dense_strides(8, permuted, stride), start = 0;
     for (int d = 0; d < 8; d++)
         a->in_stride[order[d]] = stride[d];
-    for (int d = 0; d < 8; d++)
+    for (int d = 0; d < (joins ? 7 : 8); d++)
         if (chance(m, 20) && a->dim[d] > 0) {
             start += (int64_t)a->in_stride[d] * (a->dim[d] - 1);
             a->in_stride[d] = -a->in_stride[d];
@@ -34,7 +41,7 @@ void make_copy(Maker *m, Call *call) {
     a->element_size = dtype_size(type);
     random_table(m, call, &a->table, type == DT_I8 ? 40 : 0);
     call_in_at(call, &a->input, tensor(m, "input", type, count), start * a->element_size);
-    call_out(call, &a->output, tensor(m, "output", type, count));
+    call_out(call, &a->output, tensor(m, "output", type, outputs));
 }
 
 void make_gather(Maker *m, Call *call) {

@@ -140,11 +140,7 @@ void make_softmax_s8(Maker *m, Call *call) {
     CtnSoftmaxS8Args *a = call->args;
     a->rows = between(m, 1, 4);
     a->row_size = m->index == 0 ? 1 : m->index == 1 ? 1500 : between(m, 1, 80);
-    /* beta * scale * 2^26 as a factor above one, and the distance that no longer counts */
-    a->multiplier = between(m, 1 << 30, 0x7fffffff);
-    a->shift = between(m, 17, 24);
-    int64_t reach = (int64_t)31 << (31 - 5 - a->shift);
-    a->diff_min = reach > 255 ? -255 : (int32_t)-reach;
+    softmax_fields(m, &a->multiplier, &a->shift, &a->diff_min);
     call_absent(call, &a->scratch);
     call_in(call, &a->input, tensor(m, "input", DT_I8, a->rows * a->row_size));
     call_out(call, &a->output, tensor(m, "output", DT_I8, a->rows * a->row_size));

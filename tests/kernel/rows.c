@@ -100,10 +100,9 @@ void make_reduce_int(Maker *m, Call *call) {
     call_out(call, &a->output, tensor(m, "output", out, outputs));
 }
 
-/* beta * scale * 2^26 as a factor above one, and the distance that no longer counts. */
-static void softmax_fields(Maker *m, int32_t *multiplier, int32_t *shift, int32_t *diff_min) {
+void softmax_fields(Maker *m, int32_t *multiplier, int32_t *shift, int32_t *diff_min) {
     *multiplier = between(m, 1 << 30, 0x7fffffff);
-    *shift = between(m, 17, 24);
+    *shift = m->large ? between(m, 21, 23) : between(m, 17, 24);
     int64_t reach = (int64_t)31 << (31 - 5 - *shift);
     *diff_min = reach > 255 ? -255 : (int32_t)-reach;
 }

@@ -201,7 +201,7 @@ void make_softmax_s16(Maker *m, Call *call) {
     a->output_multiplier = 1 << 30; /* 2^-24 to 2^-8, or to 2^-15 */
     a->output_shift = a->output_bytes == 2 ? -8 : -15;
     a->multiplier = between(m, 1 << 30, 0x7fffffff);
-    a->shift = a->input_bytes == 2 ? between(m, 9, 16) : between(m, 17, 24);
+    a->shift = (m->large ? between(m, 21, 23) : between(m, 17, 24)) - (a->input_bytes == 2 ? 8 : 0);
     a->diff_min = -(int32_t)(((int64_t)31 << 26) >> a->shift);
     if (chance(m, 40))
         call_in(call, &a->mask, tensor(m, "mask", DT_BOOL, a->mask_rows * a->row_size));
