@@ -2,7 +2,9 @@
  * Written by bench/costs.c; do not edit. */
 #include "lower/measured.h"
 
-const char cost_origin[] = "counted under QEMU on cortex-m0plus cortex-m23 cortex-m3 cortex-m4 cortex-m7 cortex-m33 cortex-m55; arm-none-eabi-gcc (15:12.2.rel1-1) 12.2.1 20221205 -O2";
+const char cost_origin[] =
+    "counted under QEMU on cortex-m0plus cortex-m23 cortex-m3 cortex-m4 cortex-m7 cortex-m33 "
+    "cortex-m55; arm-none-eabi-gcc (15:12.2.rel1-1) 12.2.1 20221205 -O2";
 
 /* clang-format off */
 const CostRow cost_table[] = {

@@ -27,7 +27,7 @@ typedef struct {
     Plan *part;     /* by memory: its slots, with their own indices */
     int *slot;      /* [memory][slot of the part]: slot of the plan */
     int64_t *fixed; /* by memory: states and constants */
-    int rest;       /* the slowest memory with an arena: where buffers are that go nowhere else */
+    int rest;       /* where buffers are that go nowhere else; at first the slowest with an arena */
     int64_t total;  /* bytes that may live in all arenas; 0: any */
 } Spread;
 
@@ -255,9 +255,11 @@ static int64_t spread_in_order(Spread *s, int (*compare)(const void *, const voi
 }
 
 /* Where what is hot takes the room that only it needed not, the largest choose first. */
-static void spread_once(Spread *s) {
-    if (spread_in_order(s, by_heat) > 0 && spread_in_order(s, by_bytes) > 0)
-        spread_in_order(s, by_heat);
+static int64_t spread_once(Spread *s) {
+    int64_t over = spread_in_order(s, by_heat);
+    if (over > 0 && spread_in_order(s, by_bytes) > 0)
+        return spread_in_order(s, by_heat);
+    return over > 0 ? 0 : over;
 }
 
 static int64_t arena_bytes(const Spread *s) {
@@ -267,18 +269,37 @@ static int64_t arena_bytes(const Spread *s) {
     return bytes;
 }
 
-/* Offsets take more than what lives: then less may. */
-static void spread_all(Spread *s) {
+/* Offsets take more than what lives: then less may. Does all keep the limit? */
+static bool spread_within(Spread *s, int64_t enough) {
     enum { TRIES = 4 };
-    int64_t enough = plan_enough(s->p);
     s->total = enough;
     for (int tries = 0; tries < TRIES; tries++) {
-        spread_once(s);
-        int64_t excess = arena_bytes(s) - enough;
+        int64_t over = spread_once(s), excess = arena_bytes(s) - enough;
         if (enough == 0 || excess <= 0)
-            return;
+            return over == 0;
         s->total = s->total > excess ? s->total - excess : 1;
     }
+    return false;
+}
+
+static bool holds_most(const Spread *s, int memory) {
+    const Memory *m = &s->g->memory[memory];
+    return memory_takes_arena(m) && (m->bytes == 0 || s->p->bound <= m->bytes);
+}
+
+/* Where little may live in all arenas together most must lie in one of them: the fastest that can
+ * hold it. */
+static void spread_all(Spread *s) {
+    int64_t enough = plan_enough(s->p);
+    int slowest = s->rest;
+    for (int k = 0; enough > 0 && k < s->g->memory_count; k++) {
+        s->rest = s->order[k];
+        if (s->rest != slowest && holds_most(s, s->rest) && spread_within(s, enough))
+            return;
+    }
+    s->rest = slowest;
+    if (spread_within(s, enough) || arena_bytes(s) <= enough || enough == 0)
+        return;
     s->total = 1; /* no more than must be */
     spread_once(s);
 }

@@ -309,6 +309,15 @@ static void choose_better(Plan *p, Chosen *best, int64_t enough) {
         *best = now;
 }
 
+/* The strips under which the least lives, whatever they cost: whoever asks for too little is told
+ * what is needed. */
+static void choose_least(Plan *p, Chosen *best, int64_t enough) {
+    Cheapest *cheapest = cheapest_new(p, best->bytes, enough);
+    for (int turned = 0; turned < 2; turned++)
+        if (cheapest_take_within(cheapest, INFINITY, turned))
+            choose_better(p, best, enough);
+}
+
 /* The cheapest, beside the smallest. A row at a time costs kernels that work on pairs of pixels or
  * keep lines a fifth and more: only where memory was asked for. */
 static void choose_for_limit(Plan *p, int64_t enough) {
@@ -321,6 +330,8 @@ static void choose_for_limit(Plan *p, int64_t enough) {
     for (int turned = 0; turned < 2; turned++)
         if (cheapest_take_fitting(cheapest, turned))
             choose_better(p, &best, enough);
+    if (best.figures.bytes > enough)
+        choose_least(p, &best, enough);
     take_again(p, &best);
 }
 

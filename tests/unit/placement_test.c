@@ -110,7 +110,8 @@ static void buffers_lie_within_the_limits_of_their_memories(void **state) {
 
 static void results_do_not_depend_on_memories(void **state) {
     (void)state;
-    const char *data = flow_first(DIGITS "/test.npz", 16), *cpus[] = {"cortex-m0plus", "cortex-m55"};
+    const char *data = flow_first(DIGITS "/test.npz", 16),
+               *cpus[] = {"cortex-m0plus", "cortex-m55"};
     for (size_t i = 0; i < COUNT_OF(cpus); i++) {
         const char *plain = flow_path("plain_%s", cpus[i]);
         assert_code(flow_run(corten_compile, digits_options(cpus[i], plain)), 0);
@@ -223,6 +224,22 @@ static void ram_of_all_memories_together_needs_no_more_than_one_memory(void **st
         assert_in_range(number(flow_report(o.out), "arena_bytes"), 1, ram);
         assert_in_range(number(memory_of(o.out, "dtcm"), "arena"), 16, ram); /* not left empty */
     }
+}
+
+static void what_must_lie_together_lies_in_the_fastest_memory_that_holds_it(void **state) {
+    (void)state;
+    CortenOptions o = digits_options("cortex-m4", flow_path("together"));
+    o.memory_text = "{\"memories\": ["
+                    "{\"name\": \"dtcm\", \"bytes\": \"2K\"},"
+                    "{\"name\": \"sram\", \"bytes\": \"64K\", \"wait_states\": 1},"
+                    "{\"name\": \"ext\", \"bytes\": \"1M\", \"wait_states\": 8}],"
+                    "\"place\": {\"x\": \"ext\"}}";
+    o.io = "int8";
+    o.ram = 3000; /* all but the input: no more than one memory needs, and more than dtcm has */
+    assert_code(flow_run(corten_compile, o), 0);
+    assert_int_equal(number(memory_of(o.out, "ext"), "arena"), 64);
+    assert_in_range(number(memory_of(o.out, "sram"), "arena"), 2049, 3000 - 64);
+    assert_in_range(number(flow_report(o.out), "arena_bytes"), 1, 3000);
 }
 
 static void limit_of_one_memory_can_be_given_as_an_option(void **state) {
@@ -366,6 +383,7 @@ int main(void) {
         cmocka_unit_test(state_lies_beside_an_arena_and_counts_there),
         cmocka_unit_test(memory_that_is_too_small_is_refused_with_what_takes_the_most),
         cmocka_unit_test(ram_of_all_memories_together_needs_no_more_than_one_memory),
+        cmocka_unit_test(what_must_lie_together_lies_in_the_fastest_memory_that_holds_it),
         cmocka_unit_test(limit_of_one_memory_can_be_given_as_an_option),
         cmocka_unit_test(faults_of_the_file_are_told_together),
         cmocka_unit_test(more_memories_than_references_reach_are_refused),

@@ -45,12 +45,15 @@ static const char *compiled_for(const char *optimize, const char *name, const ch
 }
 
 /* The least memory of any plan, which whoever asks for too little is told. */
-static int64_t least_of(const char *name, const char *cpu) {
-    Said said = compile_for("speed", name, cpu, 1);
-    assert_code(said, 1);
-    const char *needs = strstr(said.messages, "needs ");
+static int64_t least_told(Said refusal) {
+    assert_code(refusal, 1);
+    const char *needs = strstr(refusal.messages, "needs ");
     assert_non_null(needs);
     return strtoll(needs + strlen("needs "), NULL, 10);
+}
+
+static int64_t least_of(const char *name, const char *cpu) {
+    return least_told(compile_for("speed", name, cpu, 1));
 }
 
 static int64_t arena_of(const char *out) {
@@ -318,6 +321,23 @@ static void memory_that_no_plan_needs_is_refused(void **state) {
     assert_says(said.messages, "relu");
 }
 
+static void a_refusal_names_the_least_memory_of_all_plans(void **state) {
+    (void)state;
+    const char *data[] = {flow_first("../examples/digits_silu/calib.npz", 8)};
+    CortenOptions o = {.model = "../examples/digits_silu/digits_silu.pt2",
+                       .calibrate = data,
+                       .calibrate_count = 1,
+                       .target = "cortex-m4",
+                       .io = "int8",
+                       .out = flow_path("least"),
+                       .ram = 1};
+    int64_t least = least_told(flow_run(corten_compile, o));
+    o.ram = least - 1;
+    assert_int_equal(least_told(flow_run(corten_compile, o)), least);
+    o.ram = least;
+    assert_code(flow_run(corten_compile, o), 0);
+}
+
 int main(void) {
     flow_begin();
     const struct CMUnitTest tests[] = {
@@ -334,6 +354,7 @@ int main(void) {
         cmocka_unit_test(more_memory_never_makes_a_plan_slower),
         cmocka_unit_test(strips_say_what_they_cost),
         cmocka_unit_test(memory_that_no_plan_needs_is_refused),
+        cmocka_unit_test(a_refusal_names_the_least_memory_of_all_plans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
