@@ -30,6 +30,7 @@ typedef struct {
     Call *const *order;
     bool *joined;
     PlanFigures figures;
+    int64_t enough; /* Plan.enough when it was found */
 } Arrangement;
 
 /* ---- joins --------------------------------------------------------------------------------- */
@@ -210,30 +211,51 @@ static void choose_joins(Arranger *a, Call *const *order, JoinKind kind) {
 
 /* ---- the best ------------------------------------------------------------------------------ */
 
-static void try_order(Arranger *a, Call *const *order, int64_t enough, Arrangement *best) {
+static void try_order(Arranger *a, Call *const *order, Arrangement *best) {
     for (int kind = JOIN_NONE; kind < (a->join_count > 0 ? JOIN_KINDS : JOIN_NONE + 1); kind++) {
         choose_joins(a, order, kind);
-        Arrangement now = {.order = order};
+        Arrangement now = {.order = order, .enough = a->p->enough};
         strips_choose(a->p);
         now.figures = plan_figures(a->p);
-        if (best->order && !plan_is_better(now.figures, best->figures, enough))
+        if (best->order && !plan_is_better(now.figures, best->figures, now.enough))
             continue;
         now.joined = c_memdup(a->p->c, a->joined, (size_t)a->join_count + 1);
         *best = now;
     }
 }
 
-void arrange_calls(Plan *p) {
-    int64_t enough = plan_enough(p);
+static Arrangement best_within(Arranger *a, Call *const *sought, int64_t enough) {
     Arrangement best = {0};
+    a->p->enough = enough;
+    try_order(a, a->given, &best);
+    if (sought)
+        try_order(a, sought, &best);
+    return best;
+}
+
+/* Nothing fits. Over several memories there may be a plan that takes less than the best one found,
+ * if that much is allowed: whoever asks for too little is told what is needed. */
+static Arrangement least_of_all(Arranger *a, Call *const *sought, Arrangement best) {
+    enum { TRIES = 8 };
+    for (int tries = 0; tries < TRIES; tries++) {
+        Arrangement less = best_within(a, sought, best.figures.bytes - REGION_ALIGN);
+        if (less.figures.bytes >= best.figures.bytes)
+            break;
+        best = less;
+    }
+    return best;
+}
+
+void arrange_calls(Plan *p) {
     Arranger *a = arranger_new(p);
     plan_slots(p);
     arena_bound(p);
     Call **sought = order_sought(p);
-    try_order(a, a->given, enough, &best);
-    if (sought)
-        try_order(a, sought, enough, &best);
+    Arrangement best = best_within(a, sought, p->enough);
+    if (p->enough > 0 && best.figures.bytes > p->enough && p->options->memory_count > 0)
+        best = least_of_all(a, sought, best);
     memcpy(a->joined, best.joined, (size_t)a->join_count + 1);
+    p->enough = best.enough;
     arrange(a, best.order);
     strips_choose(p);
 }

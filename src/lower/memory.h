@@ -27,6 +27,7 @@ typedef struct {
     int peak;        /* the moment of the bound */
     int64_t least;   /* what the strips achieve together: each may use as much */
     int64_t bytes;   /* top of the arena after arena_place */
+    int64_t enough;  /* the most that the arena may take by --ram, or is tried with; 0: any */
     int lowest_step; /* rows that strips make at once at least */
 } Plan;
 
@@ -67,8 +68,6 @@ int call_overwrite_step(const Call *call);
 
 /* May the output overwrite b, through whatever operands it is read? */
 bool call_overwrites(const Call *call, const Buffer *b);
-/* The most that the arena may take by --ram; 0: nothing was asked. */
-int64_t plan_enough(const Plan *p);
 /* Instructions of a call in a run; of kernels without a row in the tables, what grows with their
  * work. */
 double plan_call_cost(const Plan *p, const Call *call);

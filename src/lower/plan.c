@@ -249,7 +249,8 @@ static Plan plan_begin(C *c, Graph *g, const Options *o) {
     return p;
 }
 
-int64_t plan_enough(const Plan *p) {
+/* 0: nothing was asked. */
+static int64_t allowed(const Plan *p) {
     const Graph *g = p->g;
     int64_t rest = g->state_bytes + g->input_bytes + g->output_bytes;
     return p->options->ram_limit > rest ? p->options->ram_limit - rest : 0;
@@ -267,6 +268,7 @@ void plan_memory(C *c, Graph *g, const Options *o) {
     regions_begin(c, g, o);
     plan_slots(&p);
     regions_lay_boundary(g);
+    p.enough = allowed(&p);
     arrange_calls(&p);
     plan_slots(&p);
     regions_place(&p);

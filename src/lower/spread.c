@@ -290,7 +290,7 @@ static bool holds_most(const Spread *s, int memory) {
 /* Where little may live in all arenas together most must lie in one of them: the fastest that can
  * hold it. */
 static void spread_all(Spread *s) {
-    int64_t enough = plan_enough(s->p);
+    int64_t enough = s->p->enough;
     int slowest = s->rest;
     for (int k = 0; enough > 0 && k < s->g->memory_count; k++) {
         s->rest = s->order[k];

@@ -282,8 +282,7 @@ static void choose_smallest(Plan *p, int lowest_step) {
 }
 
 PlanFigures plan_figures(Plan *p) {
-    PlanFigures f = {plan_enough(p) > 0 ? regions_arena_bytes(p) : align_up(p->bytes, REGION_ALIGN),
-                     0};
+    PlanFigures f = {p->enough > 0 ? regions_arena_bytes(p) : align_up(p->bytes, REGION_ALIGN), 0};
     for (int i = 0; i < p->g->strip_count; i++) {
         Strip *s = &p->g->strip[i];
         strip_make_items(s);
@@ -375,7 +374,7 @@ static void choose_in_budget(Plan *p) {
 }
 
 void strips_choose(Plan *p) {
-    int64_t enough = plan_enough(p);
+    int64_t enough = p->enough;
     if (!p->g->strip)
         p->g->strip = NEW_ARRAY(p->c, Strip, MOST_STRIPS + 1);
     if (enough > 0)

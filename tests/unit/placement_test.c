@@ -242,6 +242,30 @@ static void what_must_lie_together_lies_in_the_fastest_memory_that_holds_it(void
     assert_in_range(number(flow_report(o.out), "arena_bytes"), 1, 3000);
 }
 
+static long long needed(CortenOptions o) {
+    Said said = flow_run(corten_compile, o);
+    assert_code(said, 1);
+    const char *needs = strstr(said.messages, "needs ");
+    assert_non_null(needs);
+    return strtoll(needs + strlen("needs "), NULL, 10);
+}
+
+static void a_refusal_names_the_least_that_is_needed_with_what_was_pinned(void **state) {
+    (void)state;
+    CortenOptions o = digits_options("cortex-m4", flow_path("least"));
+    o.memory_text = "{\"memories\": ["
+                    "{\"name\": \"dtcm\", \"bytes\": \"3K\"},"
+                    "{\"name\": \"sram\", \"bytes\": \"256K\", \"wait_states\": 1}],"
+                    "\"place\": {\"*scratch\": \"dtcm\"}}";
+    o.io = "int8";
+    o.ram = 1;
+    long long least = needed(o);
+    o.ram = least - 1;
+    assert_int_equal(needed(o), least);
+    o.ram = least;
+    assert_code(flow_run(corten_compile, o), 0);
+}
+
 static void limit_of_one_memory_can_be_given_as_an_option(void **state) {
     (void)state;
     const char *small[] = {"dtcm=512", "sram=256"}, *unknown[] = {"dtmc=1K", "sram=much"};
@@ -384,6 +408,7 @@ int main(void) {
         cmocka_unit_test(memory_that_is_too_small_is_refused_with_what_takes_the_most),
         cmocka_unit_test(ram_of_all_memories_together_needs_no_more_than_one_memory),
         cmocka_unit_test(what_must_lie_together_lies_in_the_fastest_memory_that_holds_it),
+        cmocka_unit_test(a_refusal_names_the_least_that_is_needed_with_what_was_pinned),
         cmocka_unit_test(limit_of_one_memory_can_be_given_as_an_option),
         cmocka_unit_test(faults_of_the_file_are_told_together),
         cmocka_unit_test(more_memories_than_references_reach_are_refused),
