@@ -7,6 +7,7 @@ Every figure comes from a compile and a verify made here, but for the peer's, wh
 once with its own Python flow (ExecuTorch 1.5.1, all calibration samples) and are quoted.
 """
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -34,7 +35,9 @@ WIDTHS = ("w4", "int16")
 
 
 def corten(*args):
-    run = subprocess.run([str(a) for a in args], capture_output=True, text=True)
+    # one kind of BLAS kernels, so that other machines measure the same
+    there = {**os.environ, "OPENBLAS_CORETYPE": "Haswell"}
+    run = subprocess.run([str(a) for a in args], capture_output=True, text=True, env=there)
     if run.returncode:
         raise RuntimeError(f"{' '.join(map(str, args[1:3]))}: {run.stderr.strip()}")
     return run.stdout
