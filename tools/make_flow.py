@@ -121,9 +121,9 @@ def odd():
     yield "zeros", fn(lambda s, x: x * 0), (x,)
 
 
-class Branch(nn.Module):
+class Loop(nn.Module):
     def forward(self, x):
-        return torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
+        return torch.while_loop(lambda x: x.sum() < 9, lambda x: (x + 1,), (x,))
 
 
 class NoInputs(nn.Module):
@@ -138,7 +138,7 @@ class NoInputs(nn.Module):
 def findings():
     """What a compile refuses, or has something to say about."""
     fn = pains.Fn
-    yield "branch", Branch(), (torch.randn(3),)
+    yield "loop", Loop(), (torch.randn(3),)
     yield "complex_input", fn(lambda s, x: torch.view_as_real(x).sum(-1)), (
         torch.randn(3, dtype=torch.complex64),
     )

@@ -1,11 +1,9 @@
 /* Nodes of the archive's graphs, one for one and in their order. A name is defined once and read
- * only afterwards, so the result has no cycles. Nodes that work on sizes alone define nothing here;
- * wrapped regions (no_grad, autocast off) are entered, other graphs as arguments are refused. */
+ * only afterwards, so the result has no cycles. Nodes that work on sizes alone define nothing here.
+ */
 #include "import/pt2.h"
 
 #include <string.h>
-
-#define GRAPH_DEPTH 16 /* regions in regions */
 
 const char *name_clean(C *c, const char *name) {
     char *clean = c_strdup(c, *name ? name : "_");
@@ -101,13 +99,6 @@ Value *scope_define(Pt2 *p, Scope *scope, const char *name, const Loc *loc, cons
     return v;
 }
 
-/* The outputs of a node, tensors of lists in order. Numbers among them make the node symbolic. */
-typedef struct {
-    int count, capacity;
-    const char **name; /* NULL: None */
-    bool symbolic;
-} Names;
-
 static void names_add(Pt2 *p, Names *names, const char *name) {
     names->name = (const char **)c_grow(p->c, (void *)names->name, names->count, &names->capacity,
                                         names->count + 1, sizeof *names->name);
@@ -178,17 +169,7 @@ static const char *type_text(C *c, const Type *t) {
 
 /* ---- nodes -------------------------------------------------------------------------------- */
 
-typedef struct {
-    const json_t *inputs;
-    const char *target, *op, *name; /* op: for messages; name: the archive's */
-    Loc loc;
-    Origins origins;
-    Names outputs;
-    int archive; /* index of its record, -1 in nested graphs */
-    bool refused;
-} Source;
-
-static void define_outputs(Pt2 *p, Scope *scope, Source *s, Node *n) {
+void define_outputs(Pt2 *p, Scope *scope, Source *s, Node *n) {
     bool known = s->outputs.count > 0;
     Value **out = NEW_ARRAY(p->c, Value *, s->outputs.count);
     for (int k = 0; k < s->outputs.count; k++) {
@@ -321,92 +302,10 @@ static void report_unknown(Pt2 *p, const Source *s) {
     json_object_set_new(p->unknown, s->target, json_integer((intptr_t)p->c->last_diag));
 }
 
-static void record_removed(Pt2 *p, const Source *s, const char *reason) {
+void record_removed(Pt2 *p, const Source *s, const char *reason) {
     if (s->archive >= 0) {
         p->g->archive[s->archive].fate = FATE_REMOVED;
         p->g->archive[s->archive].reason = reason;
-    }
-}
-
-/* ---- graphs as arguments ------------------------------------------------------------------ */
-
-static const json_t *graph_argument(const json_t *inputs, size_t *index) {
-    for (size_t i = 0; i < json_array_size(inputs); i++) {
-        const json_t *u = json_object_get(json_array_get(inputs, i), "arg");
-        const json_t *graph = json_object_get(u, "as_graph");
-        if (graph) {
-            *index = i;
-            return graph;
-        }
-    }
-    return NULL;
-}
-
-/* A region that runs once and only switches something that inference does not look at. */
-static bool is_wrapper(const char *target) {
-    return text_equal(target, "torch.ops.higher_order.wrap_with_set_grad_enabled");
-}
-
-static void refuse_graph(Pt2 *p, Scope *scope, Source *s) {
-    define_outputs(p, scope, s, NULL);
-    bool loop = strstr(s->op, "loop") || strstr(s->op, "scan") || strstr(s->op, "map");
-    const char *what = loop ? "a loop" : strstr(s->op, "cond") ? "a branch" : "a region";
-    const char *name = strrchr(s->op, '.');
-    diag_error(p->c, DIAG_MODEL, &s->loc, "%s has no integer form: %s as a graph",
-               name ? name + 1 : s->op, what);
-}
-
-/* Names of the region's inputs stand for what the node hands over; its outputs for the region's. */
-static void enter_region(Pt2 *p, Scope *scope, const Source *s, const json_t *graph, size_t first) {
-    Scope inner = {.tensors = get_object(p, graph, "tensor_values"),
-                   .origins = &s->origins,
-                   .depth = scope->depth + 1};
-    scope_open(p, &inner);
-    const json_t *inputs = get_array(p, graph, "inputs"), *outputs = get_array(p, graph, "outputs");
-    size_t handed = json_array_size(s->inputs) - first;
-    if (json_array_size(inputs) != handed || json_array_size(outputs) != (size_t)s->outputs.count) {
-        archive_malformed(p, "%zu arguments for %zu inputs of the region", handed,
-                          json_array_size(inputs));
-    }
-    for (size_t i = 0; i < handed; i++) {
-        const json_t *u = get_object(p, json_array_get(s->inputs, first + i), "arg");
-        const json_t *tensor = json_object_get(u, "as_tensor");
-        const json_t *name = json_object_get(json_array_get(inputs, i), "as_tensor");
-        if (!tensor || !name)
-            continue;
-        const char *inner_name = get_string(p, name, "name");
-        Value *v = scope_value(p, scope, get_string(p, tensor, "name"), &s->loc);
-        if (v)
-            json_object_set_new(inner.values, inner_name, json_integer(v->id));
-    }
-    names_used(p, graph);
-    nodes_read(p, &inner, get_array(p, graph, "nodes"));
-    for (int k = 0; k < s->outputs.count; k++) {
-        const json_t *tensor = json_object_get(json_array_get(outputs, (size_t)k), "as_tensor");
-        Value *v = tensor ? scope_value(p, &inner, get_string(p, tensor, "name"), &s->loc) : NULL;
-        if (v && s->outputs.name[k]) {
-            json_object_set_new(scope->values, s->outputs.name[k], json_integer(v->id));
-        }
-    }
-}
-
-static void graph_node(Pt2 *p, Scope *scope, Source *s, const json_t *argument, size_t index) {
-    const json_t *graph = get_object(p, argument, "graph");
-    if (!is_wrapper(s->target) || scope->depth >= GRAPH_DEPTH) {
-        refuse_graph(p, scope, s);
-        return;
-    }
-    Graph *g = p->g;
-    Node *before = g->last;
-    enter_region(p, scope, s, graph, index + 1);
-    Node *first = before ? before->next : g->first;
-    if (!first) {
-        record_removed(p, s, "an empty region");
-    } else if (s->archive >= 0 && s->loc.line == 0) { /* torch gives the region itself no place */
-        Loc *loc = &g->archive[s->archive].loc;
-        loc->file = first->loc.file;
-        loc->line = first->loc.line;
-        loc->source_text = first->loc.source_text;
     }
 }
 
@@ -507,11 +406,8 @@ static void node_read(Pt2 *p, Scope *scope, const json_t *json) {
     s.loc.op = operator_bare(p->c, s.op);
     record_source(p, scope, &s);
     record_reads(p, &s);
-    size_t index;
-    const json_t *graph = graph_argument(s.inputs, &index);
     OpMatch match;
-    if (graph) {
-        graph_node(p, scope, &s, graph, index);
+    if (region_read(p, scope, &s)) {
     } else if (s.outputs.symbolic || (s.outputs.count == 0 && reads_symbols_only(s.inputs))) {
         record_removed(p, &s, "works on sizes only"); /* whoever reads its result is refused */
         define_outputs(p, scope, &s, NULL);

@@ -97,12 +97,35 @@ Value *scope_value(Pt2 *p, const Scope *scope, const char *name, const Loc *loc)
 void report_run_time_number(Pt2 *p, const Loc *loc, const char *what, const char *symbol);
 double number_read(Pt2 *p, const json_t *j); /* an integer, a real, or "Infinity", "NaN" ... */
 
+/* The outputs of a node, tensors of lists in order. Numbers among them make the node symbolic. */
+typedef struct {
+    int count, capacity;
+    const char **name; /* NULL: None */
+    bool symbolic;
+} Names;
+
+typedef struct {
+    const json_t *inputs;
+    const char *target, *op, *name; /* op: for messages; name: the archive's */
+    Loc loc;
+    Origins origins;
+    Names outputs;
+    int archive; /* index of its record, -1 in nested graphs */
+    bool refused;
+} Source;
+
 /* nodes.c */
 void nodes_read(Pt2 *p, Scope *scope, const json_t *nodes);
 void names_used(Pt2 *p, const json_t *graph); /* fills p->used */
+/* n NULL: only the names, after a diagnostic. */
+void define_outputs(Pt2 *p, Scope *scope, Source *s, Node *n);
+void record_removed(Pt2 *p, const Source *s, const char *reason);
 /* No names yet; they are released with the arena, whatever happens in between. */
 void scope_open(Pt2 *p, Scope *scope);
 Value *scope_define(Pt2 *p, Scope *scope, const char *name, const Loc *loc, const Meta *meta);
 const char *name_clean(C *c, const char *name); /* letters, digits, '_' and '.' only */
+
+/* regions.c: a node that has graphs among its arguments; false: s is none. */
+bool region_read(Pt2 *p, Scope *scope, Source *s);
 
 #endif

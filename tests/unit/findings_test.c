@@ -183,10 +183,10 @@ static void refused_without_data(const char *name, const char *says) {
     example_refused(o, 1, "no calibration data: give -c");
 }
 
-static void branch_has_the_users_line(void **state) {
+static void loop_has_the_users_line(void **state) {
     (void)state;
-    refused_without_data("branch", "model.py:");
-    refused_without_data("branch", "return torch.cond(");
+    refused_without_data("loop", "model.py:");
+    refused_without_data("loop", "return torch.while_loop(");
 }
 
 static void operator_without_row_has_its_reason(void **state) {
@@ -275,7 +275,7 @@ int main(void) {
         cmocka_unit_test(what_cannot_be_given_is_refused_not_ignored),
         cmocka_unit_test(unwritable_folders_are_exit_3),
         cmocka_unit_test(memory_limits_refuse_with_numbers_and_names),
-        cmocka_unit_test(branch_has_the_users_line),
+        cmocka_unit_test(loop_has_the_users_line),
         cmocka_unit_test(operator_without_row_has_its_reason),
         cmocka_unit_test(every_node_in_training_mode_is_named),
         cmocka_unit_test(complex_result_of_a_refused_operator_is_no_second_fault),
