@@ -34,10 +34,10 @@ void ctn_copy_mve(const CtnCopyArgs *a, const CtnFrame *frame) {
     if (ctn_is_empty(8 - first, a->dim + first))
         return;
     int is_run = in_step == 1 && out_step == 1;
-    CtnRows rows = {1, a->dim[7], 0, 0};
+    CtnByteRows rows = {1, a->dim[7], 0, 0};
     if (is_run && outer > first) {
         outer--;
-        rows = (CtnRows){a->dim[outer], a->dim[7], a->in_stride[outer], a->out_stride[outer]};
+        rows = (CtnByteRows){a->dim[outer], a->dim[7], a->in_stride[outer], a->out_stride[outer]};
     }
     do
         if (is_run)

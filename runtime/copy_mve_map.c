@@ -7,13 +7,15 @@
 #include "run_mve.h"
 
 #ifdef CTN_EMULATE
-static void map_rows(uint8_t *to, const uint8_t *from, const uint8_t *table, const CtnRows *rows) {
+static void map_rows(uint8_t *to, const uint8_t *from, const uint8_t *table,
+                     const CtnByteRows *rows) {
     for (int32_t row = 0; row < rows->count; row++)
         for (int32_t i = 0; i < rows->bytes; i++)
             to[row * rows->out_stride + i] = table[from[row * rows->in_stride + i]];
 }
 #else
-static void map_rows(uint8_t *to, const uint8_t *from, const uint8_t *table, const CtnRows *rows) {
+static void map_rows(uint8_t *to, const uint8_t *from, const uint8_t *table,
+                     const CtnByteRows *rows) {
     int32_t count = rows->count;
     __asm__ volatile("0: wlstp.8 lr, %[bytes], 2f\n"
                      "1: vldrb.u8 q0, [%[from]], #16\n"
@@ -39,7 +41,7 @@ void ctn_copy_mve_map(const CtnCopyArgs *a, const CtnFrame *frame) {
     int32_t index[6] = {0}, in = 0, out = 0;
     if (ctn_is_empty(8, a->dim))
         return;
-    const CtnRows rows = {a->dim[6], a->dim[7], a->in_stride[6], a->out_stride[6]};
+    const CtnByteRows rows = {a->dim[6], a->dim[7], a->in_stride[6], a->out_stride[6]};
     do
         map_rows(output + out, input + in, table, &rows);
     while (ctn_step(6, a->dim, index, a->in_stride, &in, a->out_stride, &out));

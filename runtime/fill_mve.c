@@ -14,7 +14,7 @@ void ctn_fill_mve(const CtnFillArgs *a, const CtnFrame *frame) {
         high = low;
     const uint32_t sixteen[4] = {low, high, low, high};
     const uint8x16_t value = vldrbq_u8((const uint8_t *)sixteen);
-    const CtnRows rows = {a->runs, a->count * a->element_size, 0, a->stride * a->element_size};
+    const CtnByteRows rows = {a->runs, a->count * a->element_size, 0, a->stride * a->element_size};
     if (rows.count > 0)
         ctn_fill_rows_mve(output, value, &rows);
 }
