@@ -3,10 +3,19 @@
     defined(__ARM_ARCH_8M_MAIN__) || defined(__ARM_ARCH_8_1M_MAIN__)
 #include "scale_s16.h"
 
+static void run(const void *user, const int16_t *a, const int16_t *b, int16_t *output,
+                int32_t count) {
+    const CtnAddS16Args *args = user;
+    const CtnSumS16 sum = CTN_SUM_S16(args);
+    int32_t a_step = args->a_stride[5], b_step = args->b_stride[5];
+    for (; count > 0; count--, a += a_step, b += b_step)
+        *output++ = (int16_t)ctn_sum_s16(&sum, *a, *b);
+}
+
 void ctn_add_s16_v7m(const CtnAddS16Args *a, const CtnFrame *frame) {
     const CtnRunsS16 runs = {
         ctn_at(frame, a->a), ctn_at(frame, a->b), ctn_at(frame, a->output), a->dim,
         a->a_stride,         a->b_stride};
-    ctn_runs_s16(&runs, add_run, a);
+    ctn_runs_s16(&runs, run, a);
 }
 #endif

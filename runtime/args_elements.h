@@ -19,6 +19,12 @@
             INT(clamp_min) INT(clamp_max)
 #define CTN_ADD_S16_FIELDS(REF, INT, INTS) CTN_ADD_S8_FIELDS(REF, INT, INTS)
 
+/* Sums and products that are an int16 which is stored nowhere: what is stored, output_bytes wide,
+ * is a function of it (CTN_MAP_S16_FIELDS). Both operands are input_bytes wide. */
+#define CTN_ADD_MAP_S16_FIELDS(REF, INT, INTS)                                                     \
+    CTN_ADD_S8_FIELDS(REF, INT, INTS)                                                              \
+    REF(start) REF(piece) INT(pieces) INT(input_bytes) INT(output_bytes)
+
 /* mul: (a - za) * (b - zb) requantized. */
 #define CTN_MUL_S8_FIELDS(REF, INT, INTS)                                                          \
     REF(a)                                                                                         \
@@ -32,6 +38,9 @@
     INT(b_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)             \
         INT(clamp_max)
 #define CTN_MUL_S16_FIELDS(REF, INT, INTS) CTN_MUL_S8_FIELDS(REF, INT, INTS)
+#define CTN_MUL_MAP_S16_FIELDS(REF, INT, INTS)                                                     \
+    CTN_MUL_S8_FIELDS(REF, INT, INTS)                                                              \
+    REF(start) REF(piece) INT(pieces) INT(input_bytes) INT(output_bytes)
 
 /* div: (a - za) * multiplier * 2^(shift - 31) / (b - zb), rounded once, half away from zero; real
  * zero for a zero divisor. -14 <= shift <= 31. */

@@ -57,6 +57,14 @@
             INT(output_bytes) INT(input_zero_point) INT(output_zero_point) INT(multiplier)         \
                 INT(shift) INT(clamp_min) INT(clamp_max)
 
+/* The same with a function in the store (CTN_MAP_S16_FIELDS). Of bytes a maximum has a table of
+ * int16 [257]: one entry for each byte and a last that counts for nothing. */
+#define CTN_MAX_POOL2D_MAP_S16_FIELDS(REF, INT, INTS)                                              \
+    CTN_MAX_POOL2D_S16_FIELDS(REF, INT, INTS)                                                      \
+    CTN_MAP_S16_FIELDS(REF, INT) INT(input_bytes) INT(output_bytes)
+#define CTN_AVG_POOL2D_MAP_S16_FIELDS(REF, INT, INTS)                                              \
+    CTN_AVG_POOL2D_S16_FIELDS(REF, INT, INTS) CTN_MAP_S16_FIELDS(REF, INT)
+
 /* Sum over reduced dims of (q - input_zero_point), requantized (a mean has 1/count in its
  * multiplier). Output contiguous over dim[0..5]; in_stride its strides in the input. */
 #define CTN_REDUCE_SUM_S8_FIELDS(REF, INT, INTS)                                                   \
@@ -79,6 +87,10 @@
 #define CTN_REDUCE_MAX_S16_FIELDS(REF, INT, INTS)                                                  \
     REF(input)                                                                                     \
     REF(output) INTS(dim, 6) INTS(in_stride, 6) INTS(reduced, 6) INTS(reduced_stride, 6) INT(mode)
+/* With a function in the store, as max_pool2d_map_s16 has it. */
+#define CTN_REDUCE_MAX_MAP_S16_FIELDS(REF, INT, INTS)                                              \
+    CTN_REDUCE_MAX_S16_FIELDS(REF, INT, INTS)                                                      \
+    CTN_MAP_S16_FIELDS(REF, INT) INT(input_bytes) INT(output_bytes)
 
 /* arm_softmax_s8's arithmetic over rows of row_size contiguous values; output scale 1/256, zero
  * point -128. exponentials are for variants (int32, by distance from the maximum). */
@@ -237,6 +249,9 @@
     INT(output_bytes)                                                                              \
     INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift) INT(clamp_min)         \
         INT(clamp_max)
+/* With a function in the store (CTN_MAP_S16_FIELDS). */
+#define CTN_REDUCE_SUM_MAP_S16_FIELDS(REF, INT, INTS)                                              \
+    CTN_REDUCE_SUM_S16_FIELDS(REF, INT, INTS) CTN_MAP_S16_FIELDS(REF, INT)
 
 /* Channels last. rows[out_h] and columns[out_w] say between which two inputs an output lies:
  * low << 13 | weight of low + 1 (or of the last), 0..4096. */

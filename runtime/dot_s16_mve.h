@@ -45,22 +45,8 @@ __attribute__((noinline, unused)) static void dot_1x4(const int16_t *x, const in
 #include "rows_s16.h"
 
 #ifdef CTN_ROWS_MAP
-/* Four numbers of int16: the interpolation of table_s16_mve.c. */
-static inline int32x4_t ctn_rows_map_four(const CtnRows *r, int32x4_t v) {
-    if (!r->map.table) {
-        int32_t q[4];
-        vstrwq_s32(q, v);
-        for (int i = 0; i < 4; i++)
-            q[i] = ctn_map_s16(&r->map, q[i]);
-        return vldrwq_s32(q);
-    }
-    int32x4_t position = vaddq_n_s32(v, 32768);
-    uint32x4_t entry = vreinterpretq_u32_s32(vshrq_n_s32(position, 7));
-    int32x4_t first = vldrhq_gather_shifted_offset_s32(r->map.table, entry);
-    int32x4_t slope = vsubq_s32(vldrhq_gather_shifted_offset_s32(r->map.table + 1, entry), first);
-    slope = vmulq_s32(slope, vandq_s32(position, vdupq_n_s32(127)));
-    return vaddq_s32(first, vrshrq_n_s32(slope, 7));
-}
+#include "map_s16_mve.h"
+#define ctn_rows_map_four(r, v) ctn_map_four(&(r)->map, v)
 #else
 #define ctn_rows_map_four(r, v) (v)
 #endif

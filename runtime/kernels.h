@@ -15,13 +15,18 @@
     KERNEL(conv2d_s16, Conv2dS16, CTN_CONV2D_S16_FIELDS)                                           \
     KERNEL(matmul_s16, MatmulS16, CTN_MATMUL_S16_FIELDS)                                           \
     KERNEL(max_pool2d_s16, MaxPool2dS16, CTN_MAX_POOL2D_S16_FIELDS)                                \
+    KERNEL(max_pool2d_map_s16, MaxPool2dMapS16, CTN_MAX_POOL2D_MAP_S16_FIELDS)                     \
     KERNEL(avg_pool2d_s16, AvgPool2dS16, CTN_AVG_POOL2D_S16_FIELDS)                                \
+    KERNEL(avg_pool2d_map_s16, AvgPool2dMapS16, CTN_AVG_POOL2D_MAP_S16_FIELDS)                     \
     KERNEL(reduce_sum_s16, ReduceSumS16, CTN_REDUCE_SUM_S16_FIELDS)                                \
+    KERNEL(reduce_sum_map_s16, ReduceSumMapS16, CTN_REDUCE_SUM_MAP_S16_FIELDS)                     \
     KERNEL(softmax_s16, SoftmaxS16, CTN_SOFTMAX_S16_FIELDS)                                        \
     KERNEL(add_s8, AddS8, CTN_ADD_S8_FIELDS)                                                       \
     KERNEL(add_s16, AddS16, CTN_ADD_S16_FIELDS)                                                    \
+    KERNEL(add_map_s16, AddMapS16, CTN_ADD_MAP_S16_FIELDS)                                         \
     KERNEL(mul_s8, MulS8, CTN_MUL_S8_FIELDS)                                                       \
     KERNEL(mul_s16, MulS16, CTN_MUL_S16_FIELDS)                                                    \
+    KERNEL(mul_map_s16, MulMapS16, CTN_MUL_MAP_S16_FIELDS)                                         \
     KERNEL(div_s8, DivS8, CTN_DIV_S8_FIELDS)                                                       \
     KERNEL(div_s16, DivS16, CTN_DIV_S16_FIELDS)                                                    \
     KERNEL(minmax_s8, MinmaxS8, CTN_MINMAX_S8_FIELDS)                                              \
@@ -51,6 +56,7 @@
     KERNEL(reduce_sum_s8, ReduceSumS8, CTN_REDUCE_SUM_S8_FIELDS)                                   \
     KERNEL(reduce_max_s8, ReduceMaxS8, CTN_REDUCE_MAX_S8_FIELDS)                                   \
     KERNEL(reduce_max_s16, ReduceMaxS16, CTN_REDUCE_MAX_S16_FIELDS)                                \
+    KERNEL(reduce_max_map_s16, ReduceMaxMapS16, CTN_REDUCE_MAX_MAP_S16_FIELDS)                     \
     KERNEL(softmax_s8, SoftmaxS8, CTN_SOFTMAX_S8_FIELDS)                                           \
     KERNEL(masked_softmax_s8, MaskedSoftmaxS8, CTN_MASKED_SOFTMAX_S8_FIELDS)                       \
     KERNEL(log_softmax_s8, LogSoftmaxS8, CTN_LOG_SOFTMAX_S8_FIELDS)                                \
@@ -138,18 +144,23 @@
     VARIANT(conv2d_s16, Conv2dS16, mve, conv2d_by_rows, pack_conv2d_by_rows)                       \
     VARIANT(conv2d_s16, Conv2dS16, mve_map, conv2d_by_rows_mapped, pack_conv2d_by_rows)            \
     VARIANT(reduce_sum_s16, ReduceSumS16, mve, sum_of_neighbouring_bytes, keep_constants)          \
+    VARIANT(reduce_sum_map_s16, ReduceSumMapS16, mve, sum_of_neighbouring_bytes, keep_constants)   \
     VARIANT(add_s8, AddS8, v6m, add_in_short_store, pack_add_dims)                                 \
     VARIANT(add_s8, AddS8, v7m, add_in_short_store, pack_add_dims)                                 \
     VARIANT(add_s8, AddS8, dsp, add_in_short_store, pack_add_dims)                                 \
     VARIANT(add_s8, AddS8, mve, add_runs, pack_add_runs)                                           \
     VARIANT(add_s16, AddS16, v7m, add_of_halves, keep_constants)                                   \
     VARIANT(add_s16, AddS16, mve, add_of_halves, keep_constants)                                   \
+    VARIANT(add_map_s16, AddMapS16, v7m, add_mapped, keep_constants)                               \
+    VARIANT(add_map_s16, AddMapS16, mve, add_mapped, keep_constants)                               \
     VARIANT(mul_s8, MulS8, v6m, mul_in_short_store, pack_mul_dims)                                 \
     VARIANT(mul_s8, MulS8, v7m, mul_in_short_store, pack_mul_dims)                                 \
     VARIANT(mul_s8, MulS8, dsp, mul_in_short_store, pack_mul_dims)                                 \
     VARIANT(mul_s8, MulS8, mve, mul_runs, pack_mul_runs)                                           \
     VARIANT(mul_s16, MulS16, v7m, mul_of_halves, keep_constants)                                   \
     VARIANT(mul_s16, MulS16, mve, mul_of_halves, keep_constants)                                   \
+    VARIANT(mul_map_s16, MulMapS16, v7m, mul_mapped, keep_constants)                               \
+    VARIANT(mul_map_s16, MulMapS16, mve, mul_mapped, keep_constants)                               \
     VARIANT(prelu_s8, PreluS8, mve, prelu_of_channels, keep_constants)                             \
     VARIANT(table_s8, TableS8, v6m, table_of_bytes, pack_table_of_bytes)                           \
     VARIANT(table_s8, TableS8, mve, table_of_bytes, pack_table_of_bytes)                           \

@@ -34,6 +34,11 @@ static inline int32_t ctn_map_pieces(const CtnMapS16 *m, int32_t q) {
     return ctn_piece_s16(m->piece + 4 * k, q - m->start[k]);
 }
 
+/* Where the table of a byte's function, int16 [257], has its number: on an entry. */
+static inline int32_t ctn_map_byte(int32_t q) {
+    return q * 128 - 16384;
+}
+
 /* Without a function q itself. */
 static inline int32_t ctn_map_s16(const CtnMapS16 *m, int32_t q) {
     if (m->table)

@@ -20,28 +20,22 @@ static inline int32_t ctn_scale_s16(int32_t v, CtnScaleS16 s) {
     return (((t + (t >> 31)) >> (s.right - 1)) + 1) >> 1;
 }
 
-static inline void add_run(const void *user, const int16_t *a, const int16_t *b, int16_t *output,
-                           int32_t count) {
-    const CtnAddS16Args *args = user;
-    const CtnScaleS16 scale_a = {args->a_multiplier, -args->a_shift};
-    const CtnScaleS16 scale_b = {args->b_multiplier, -args->b_shift};
-    const CtnScaleS16 scale = {args->output_multiplier, -args->output_shift};
-    int32_t min = args->clamp_min, max = args->clamp_max, up = 1 << args->left_shift;
-    int32_t a_step = args->a_stride[5], b_step = args->b_stride[5];
-    for (; count > 0; count--, a += a_step, b += b_step) {
-        int32_t sum = ctn_scale_s16(*a * up, scale_a) + ctn_scale_s16(*b * up, scale_b);
-        *output++ = (int16_t)ctn_clamp(ctn_scale_s16(sum, scale), min, max);
-    }
-}
+typedef struct {
+    CtnScaleS16 a, b, output;
+    int32_t up, min, max;
+} CtnSumS16;
 
-static inline void mul_run(const void *user, const int16_t *a, const int16_t *b, int16_t *output,
-                           int32_t count) {
-    const CtnMulS16Args *args = user;
-    const CtnScaleS16 scale = {args->multiplier, -args->shift};
-    int32_t min = args->clamp_min, max = args->clamp_max;
-    int32_t a_step = args->a_stride[5], b_step = args->b_stride[5];
-    for (; count > 0; count--, a += a_step, b += b_step)
-        *output++ = (int16_t)ctn_clamp(ctn_scale_s16(*a * *b, scale), min, max);
+/* Of an argument list of a sum; output_zero_point is 0. */
+#define CTN_SUM_S16(x)                                                                             \
+    {                                                                                              \
+        {(x)->a_multiplier, -(x)->a_shift}, {(x)->b_multiplier, -(x)->b_shift},                    \
+            {(x)->output_multiplier, -(x)->output_shift}, 1 << (x)->left_shift, (x)->clamp_min,    \
+            (x)->clamp_max                                                                         \
+    }
+
+static inline int32_t ctn_sum_s16(const CtnSumS16 *s, int32_t a, int32_t b) {
+    int32_t sum = ctn_scale_s16(a * s->up, s->a) + ctn_scale_s16(b * s->up, s->b);
+    return ctn_clamp(ctn_scale_s16(sum, s->output), s->min, s->max);
 }
 
 #endif

@@ -175,16 +175,31 @@ static bool goes_on(const int32_t *stride) {
     return stride[5] == 0 || stride[5] == 1;
 }
 
+static bool add_shifts_right(const CtnAddS16Args *a) {
+    return a->a_shift <= 0 && a->b_shift <= 0 && a->output_shift <= 0 && a->left_shift == 15 &&
+           a->output_zero_point == 0 && goes_on(a->a_stride) && goes_on(a->b_stride);
+}
+
 bool add_of_halves(const Call *call) {
     const CtnAddS16Args *a = call->args;
-    bool right = a->a_shift <= 0 && a->b_shift <= 0 && a->output_shift <= 0;
-    return right && a->left_shift == 15 && a->a_zero_point == 0 && a->b_zero_point == 0 &&
-           a->output_zero_point == 0 && !call_data(call, &a->table) && goes_on(a->a_stride) &&
-           goes_on(a->b_stride);
+    return add_shifts_right(a) && a->a_zero_point == 0 && a->b_zero_point == 0 &&
+           !call_data(call, &a->table);
+}
+
+bool add_mapped(const Call *call) {
+    return add_shifts_right(call->args); /* its fields come first */
+}
+
+static bool mul_shifts_right(const CtnMulS16Args *a) {
+    return a->shift <= 0 && goes_on(a->a_stride) && goes_on(a->b_stride);
 }
 
 bool mul_of_halves(const Call *call) {
     const CtnMulS16Args *a = call->args;
-    return a->shift <= 0 && !call_data(call, &a->table) && goes_on(a->a_stride) &&
-           goes_on(a->b_stride);
+    return mul_shifts_right(a) && !call_data(call, &a->table);
+}
+
+bool mul_mapped(const Call *call) {
+    const CtnMulMapS16Args *a = call->args;
+    return mul_shifts_right(call->args) && a->output_zero_point == 0; /* its fields come first */
 }

@@ -162,6 +162,9 @@ void pack_linear_by_rows_dsp(C *c, Graph *g, Call *call);
 /* int16 operands that go on by 0 or 1 along the last dim, factors that shift to the right. */
 bool add_of_halves(const Call *call);
 bool mul_of_halves(const Call *call);
+/* The same of operands of any width, with a function in the store. */
+bool add_mapped(const Call *call);
+bool mul_mapped(const Call *call);
 
 /* Sums in the store of what makes an operand (runtime/residual_s8.h). */
 bool conv2d_add_dots(const Call *call);

@@ -3,6 +3,7 @@
  * come with broadcast strides. A value without a grid that fits a byte (bool, int8) counts as int8
  * with scale 1; wider integers go through one kernel that computes in 64 bits. */
 #include "lower/pointwise.h"
+#include "ops/ops.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 enum { POINTWISE_RANK = 6 };      /* dimensions of the kernels' loops */
 enum { PRODUCT_SHIFT_MOST = 15 }; /* a product of int8: its shift to the left is held at this */
 
-typedef enum { FORM_NONE, FORM_S8, FORM_S16, FORM_INTEGER } Form;
+typedef enum { FORM_NONE, FORM_S8, FORM_S16, FORM_MAP_S16, FORM_INTEGER } Form;
 
 static double scale_of(const Value *v) {
     return v->grid ? value_scale(v) : 1;
@@ -33,11 +34,23 @@ static bool is_plain_integer(const Value *v) {
     return !v->grid && !dtype_is_float(v->type.dtype);
 }
 
+/* With a function in the store all operands have 16 bits, or all 8. */
+static Form form_of_map(const Node *n) {
+    bool s8 = true, s16 = true;
+    for (int k = 0, count = node_operand_count(n); k < count; k++) {
+        s8 = s8 && is_byte(node_operand(n, k));
+        s16 = s16 && is_s16(node_operand(n, k));
+    }
+    return s8 || s16 ? FORM_MAP_S16 : FORM_NONE;
+}
+
 /* Which kernels fit the operands (and the output, unless it is a truth value). */
 static Form form_of(const Node *n) {
     const Value *out = node_result(n);
     bool s8 = is_byte(out), s16 = is_s16(out) || out->type.dtype == DT_BOOL;
     bool integer = is_plain_integer(out);
+    if (store_maps_s16(n))
+        return form_of_map(n);
     for (int k = 0, count = node_operand_count(n); k < count; k++) {
         const Value *v = node_operand(n, k);
         s8 = s8 && is_byte(v);
@@ -344,18 +357,28 @@ SumFactors sum_of(const Node *n, int *left_shift) {
     return sum_factors(scale_of(lhs) * a, scale_of(rhs) * b, scale_of(out), *left_shift);
 }
 
+static CtnKernelId add_kernel(Form form) {
+    return form == FORM_MAP_S16 ? CTN_KERNEL_add_map_s16
+           : form == FORM_S16   ? CTN_KERNEL_add_s16
+                                : CTN_KERNEL_add_s8;
+}
+
 void lower_add(C *c, Graph *g, Node *n) {
     Form form;
     Value *lhs, *rhs;
     if (!operands(c, g, n, &form, &lhs, &rhs))
         return;
     const Value *out = stored(n);
-    Call *call = call_new(c, g, n, form == FORM_S16 ? CTN_KERNEL_add_s16 : CTN_KERNEL_add_s8);
-    CtnAddS8Args *a = call->args; /* both widths share the argument list */
+    Call *call = call_new(c, g, n, add_kernel(form));
+    CtnAddS8Args *a = call->args; /* all widths share its fields */
     call_in(call, &a->a, lhs);
     call_in(call, &a->b, rhs);
     call_out(call, &a->output, node_result(n));
-    store_table(c, call, &a->table, n);
+    CtnAddMapS16Args *map = call->args;
+    if (form == FORM_MAP_S16)
+        STORE_MAP_S16(c, call, n, map, lhs);
+    else
+        store_table(c, call, &a->table, n);
     loop(n, lhs, a->dim, a->a_stride);
     loop(n, rhs, a->dim, a->b_stride);
     a->a_zero_point = zero_point_of(lhs);
@@ -370,7 +393,7 @@ void lower_add(C *c, Graph *g, Node *n) {
     store_clamp(n, &a->clamp_min, &a->clamp_max);
     /* The sum is below 2^30, so one bit of left shift keeps it in int32. Where the result's steps
      * are finer than that, a step of an int8 operand (2^19 here) is far beyond its range anyway. */
-    if (a->output_shift > SUM_SHIFT_MOST && form == FORM_S16)
+    if (a->output_shift > SUM_SHIFT_MOST && is_s16(lhs))
         refuse(c, n, "the result's scale is too fine for its operands'");
     a->output_shift = a->output_shift > SUM_SHIFT_MOST ? SUM_SHIFT_MOST : a->output_shift;
 }
@@ -405,15 +428,18 @@ void product_factor(const Node *n, int32_t *multiplier, int32_t *shift) {
         *shift = PRODUCT_SHIFT_MOST;
 }
 
-/* All of a call of a product or a quotient but its factors; all four kernels share the argument
- * list. */
+/* All of a call of a product or a quotient but its factors; all kernels share mul_s8's fields. */
 static void *mul_call(C *c, Graph *g, Node *n, CtnKernelId kernel, Value *lhs, Value *rhs) {
     Call *call = call_new(c, g, n, kernel);
     CtnMulS8Args *a = call->args;
     call_in(call, &a->a, lhs);
     call_in(call, &a->b, rhs);
     call_out(call, &a->output, node_result(n));
-    store_table(c, call, &a->table, n);
+    CtnMulMapS16Args *map = call->args;
+    if (kernel == CTN_KERNEL_mul_map_s16)
+        STORE_MAP_S16(c, call, n, map, lhs);
+    else
+        store_table(c, call, &a->table, n);
     loop(n, lhs, a->dim, a->a_stride);
     loop(n, rhs, a->dim, a->b_stride);
     a->a_zero_point = zero_point_of(lhs);
@@ -428,10 +454,12 @@ void lower_mul(C *c, Graph *g, Node *n) {
     Value *lhs, *rhs;
     if (!operands(c, g, n, &form, &lhs, &rhs))
         return;
-    CtnMulS8Args *a =
-        mul_call(c, g, n, form == FORM_S16 ? CTN_KERNEL_mul_s16 : CTN_KERNEL_mul_s8, lhs, rhs);
+    CtnKernelId kernel = form == FORM_MAP_S16 ? CTN_KERNEL_mul_map_s16
+                         : form == FORM_S16   ? CTN_KERNEL_mul_s16
+                                              : CTN_KERNEL_mul_s8;
+    CtnMulS8Args *a = mul_call(c, g, n, kernel, lhs, rhs);
     product_factor(n, &a->multiplier, &a->shift);
-    if (a->shift > 1 && form == FORM_S16) /* a product has 30 bits */
+    if (a->shift > 1 && is_s16(lhs)) /* a product has 30 bits */
         refuse(c, n, "the result's scale is too fine for its operands'");
 }
 

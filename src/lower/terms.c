@@ -296,6 +296,7 @@ static void pool_terms(Terms *t) {
     add(t, w.pixels * blocks(channels, 4));
     add(t, get(c, "batches", 1) * get(c, "in_h", 1) * get(c, "in_w", 1) * channels);
     add(t, w.rows * channels);
+    add(t, outputs * searched(c));
 }
 
 /* Rows one by one or in twos, columns in fours. */
@@ -444,6 +445,7 @@ static void walk_terms(Terms *t) {
     const int32_t *index = call_ints(c, "index_start");
     add(t, index && index[rank - 1] >= 0 ? outputs : 0);
     steady_terms(t, outputs, rank);
+    add(t, outputs * searched(c));
 }
 
 /* Of a softmax's numbers those near enough to their row's largest to have an exponential: a grid

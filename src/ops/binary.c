@@ -292,9 +292,9 @@ static void decompose_lerp(C *c, Graph *g, Node *n) {
 /* ---- rows --------------------------------------------------------------------------------- */
 
 #define FUSES OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_WIDE_ALIKE
-#define SUM(name) .traits = FUSES, .map = map_##name, .lower = lower_add
+#define SUM(name) .traits = FUSES | OP_FUSES_MAP, .map = map_##name, .lower = lower_add
 #define SUM_SCALAR(name) .map = map_##name##_scalar, .lower = lower_add
-#define PRODUCT .traits = FUSES, .map = map_mul, .lower = lower_mul
+#define PRODUCT .traits = FUSES | OP_FUSES_MAP, .map = map_mul, .lower = lower_mul
 #define QUOTIENT .traits = FUSES, .map = map_div, .shape = shape_broadcast_float, .lower = lower_div
 #define QUOTIENT_SCALAR .map = map_div_scalar, .shape = shape_broadcast_float, .lower = lower_div
 #define QUOTIENT_MODE .map = map_div_mode, .shape = shape_div_mode, .lower = lower_pointwise2

@@ -103,6 +103,16 @@ typedef struct {
 
 /* The table that is fused to n, if there is one. */
 void store_map_s16(C *c, Call *call, const Node *n, const MapFields *f);
+/* Is there one, of 16 bits on either side? */
+bool store_maps_s16(const Node *n);
+/* The fields of an argument list, and what its operands and results have of bytes. */
+#define STORE_MAP_S16(c, call, n, a, operand)                                                      \
+    do {                                                                                           \
+        store_map_s16(c, call, n,                                                                  \
+                      &(MapFields){&(a)->table, &(a)->start, &(a)->piece, &(a)->pieces});          \
+        (a)->input_bytes = dtype_size(value_storage(operand));                                     \
+        (a)->output_bytes = dtype_size(value_storage(node_result(n)));                             \
+    } while (0)
 
 /* From one grid to another, one of them of 16 bits (quantized.c). */
 void rescale_factor(const Part *from, const Part *to, int32_t *multiplier, int32_t *shift);

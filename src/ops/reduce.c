@@ -215,8 +215,10 @@ static void sum_lower_wide(C *c, Graph *g, Node *n, Value *x) {
     Dims d = own_dims(c, n);
     Loop kept, reduced;
     loops_physical(n, &d, &kept, &reduced);
-    Call *call = call_new(c, g, n, CTN_KERNEL_reduce_sum_s16);
-    CtnReduceSumS16Args *a = call->args;
+    bool maps = store_maps_s16(n);
+    Call *call =
+        call_new(c, g, n, maps ? CTN_KERNEL_reduce_sum_map_s16 : CTN_KERNEL_reduce_sum_s16);
+    CtnReduceSumS16Args *a = call->args; /* with a function the first fields are the same */
     if (!loop_pack(&kept, a->dim, a->in_stride) ||
         !loop_pack(&reduced, a->reduced, a->reduced_stride))
         too_many_dims(c, n);
@@ -231,6 +233,9 @@ static void sum_lower_wide(C *c, Graph *g, Node *n, Value *x) {
     store_clamp(n, &a->clamp_min, &a->clamp_max);
     call_in(call, &a->input, x);
     call_out(call, &a->output, node_result(n));
+    CtnReduceSumMapS16Args *m = call->args;
+    if (maps)
+        STORE_MAP_S16(c, call, n, m, x);
 }
 
 static void sum_lower(C *c, Graph *g, Node *n) {
@@ -315,14 +320,19 @@ static void max_lower_wide(C *c, Graph *g, Node *n) {
     Dims d = own_dims(c, n);
     Loop kept, reduced;
     loops_physical(n, &d, &kept, &reduced);
-    Call *call = call_new(c, g, n, CTN_KERNEL_reduce_max_s16);
-    CtnReduceMaxS16Args *a = call->args;
+    bool maps = store_maps_s16(n);
+    Call *call =
+        call_new(c, g, n, maps ? CTN_KERNEL_reduce_max_map_s16 : CTN_KERNEL_reduce_max_s16);
+    CtnReduceMaxS16Args *a = call->args; /* with a function the first fields are the same */
     if (!loop_pack(&kept, a->dim, a->in_stride) ||
         !loop_pack(&reduced, a->reduced, a->reduced_stride))
         too_many_dims(c, n);
     a->mode = node_bool(n, "minimum");
     call_in(call, &a->input, node_in(n, "input"));
-    call_out(call, &a->output, n->out[0]);
+    call_out(call, &a->output, node_result(n));
+    CtnReduceMaxMapS16Args *m = call->args;
+    if (maps)
+        STORE_MAP_S16(c, call, n, m, node_in(n, "input"));
 }
 
 static void max_lower(C *c, Graph *g, Node *n) {
@@ -501,13 +511,14 @@ static void cumsum_lower_float(C *c, Graph *g, Node *n) {
 static const Op rows[] = {
     /* factor * the sum over exactly the listed dims */
     {.schema = "corten::reduce_sum(Tensor input, int[] dim, bool keepdim, float factor) -> Tensor",
-     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_ANY_ORDER | OP_WIDE_IN | OP_WIDE_OUT,
+     .traits =
+         OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_FUSES_MAP | OP_ANY_ORDER | OP_WIDE_IN | OP_WIDE_OUT,
      .shape = sum_shape,
      .eval = sum_eval,
      .lower = sum_lower,
      .lower_float = sum_lower_float},
     {.schema = "corten::reduce_max(Tensor input, int[] dim, bool keepdim, bool minimum) -> Tensor",
-     .traits = OP_FUSES_TABLE | OP_ANY_ORDER | OP_WIDE_ALIKE | OP_PICKS,
+     .traits = OP_FUSES_TABLE | OP_FUSES_MAP | OP_ANY_ORDER | OP_WIDE_ALIKE | OP_PICKS,
      .shape = max_shape,
      .eval = max_eval,
      .quant = {.out = {Q_SAME}},

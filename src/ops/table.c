@@ -168,6 +168,23 @@ static void lower_from_s16(C *c, Graph *g, Node *n, Value *in, Value *out) {
     call_const(call, &a->table, "table", DT_I16, entry, sizeof entry, 2);
 }
 
+bool store_maps_s16(const Node *n) {
+    const Node *epilogue = node_epilogue(n);
+    return epilogue && node_is(epilogue, "corten::table") &&
+           (value_storage(n->out[0]) == DT_I16 || value_storage(node_result(n)) == DT_I16);
+}
+
+/* Of bytes an entry for each; the last again for the interpolation, which ends on it. */
+static void bytes_constant(Call *call, const Node *table, uint32_t *field) {
+    enum { BYTES = 256 };
+    int32_t number[BYTES];
+    int16_t entry[BYTES + 1];
+    table_numbers(table, number);
+    for (int i = 0; i <= BYTES; i++)
+        entry[i] = (int16_t)number[i < BYTES ? i : BYTES - 1];
+    call_const(call, field, "table", DT_I16, entry, sizeof entry, 2);
+}
+
 void store_map_s16(C *c, Call *call, const Node *n, const MapFields *f) {
     const Node *epilogue = node_epilogue(n);
     int16_t entry[WIDE_ENTRIES];
@@ -176,7 +193,9 @@ void store_map_s16(C *c, Call *call, const Node *n, const MapFields *f) {
     call_absent(call, f->piece);
     if (!epilogue || !node_is(epilogue, "corten::table"))
         return;
-    if (interpolates(epilogue, entry))
+    if (dtype_size(value_storage(n->out[0])) == 1)
+        bytes_constant(call, epilogue, f->table);
+    else if (interpolates(epilogue, entry))
         call_const(call, f->table, "table", DT_I16, entry, sizeof entry, 2);
     else
         *f->pieces = pieces_constants(c, call, epilogue, f->start, f->piece);

@@ -174,8 +174,10 @@ static void adaptive_indices_eval(C *c, Node *n) {
     } while (0)
 
 static void max_lower_wide(C *c, Graph *g, Node *n, const Pool *p) {
-    Call *call = call_new(c, g, n, CTN_KERNEL_max_pool2d_s16);
-    CtnMaxPool2dS16Args *a = call->args;
+    bool maps = store_maps_s16(n);
+    Call *call =
+        call_new(c, g, n, maps ? CTN_KERNEL_max_pool2d_map_s16 : CTN_KERNEL_max_pool2d_s16);
+    CtnMaxPool2dS16Args *a = call->args; /* with a function the first fields are the same */
     POOL_SIZES(a, p);
     POOL_WINDOW(a, p);
     a->dilation_h = (int32_t)p->dilation[0];
@@ -183,6 +185,9 @@ static void max_lower_wide(C *c, Graph *g, Node *n, const Pool *p) {
     store_clamp(n, &a->clamp_min, &a->clamp_max);
     call_in(call, &a->input, node_in(n, "input"));
     call_out(call, &a->output, node_result(n));
+    CtnMaxPool2dMapS16Args *m = call->args;
+    if (maps)
+        STORE_MAP_S16(c, call, n, m, node_in(n, "input"));
 }
 
 static void max_lower(C *c, Graph *g, Node *n) {
@@ -206,8 +211,10 @@ static void max_lower(C *c, Graph *g, Node *n) {
 
 static void avg_lower_wide(C *c, Graph *g, Node *n, const Pool *p) {
     Value *x = node_in(n, "input");
-    Call *call = call_new(c, g, n, CTN_KERNEL_avg_pool2d_s16);
-    CtnAvgPool2dS16Args *a = call->args;
+    bool maps = store_maps_s16(n);
+    Call *call =
+        call_new(c, g, n, maps ? CTN_KERNEL_avg_pool2d_map_s16 : CTN_KERNEL_avg_pool2d_s16);
+    CtnAvgPool2dS16Args *a = call->args; /* with a function the first fields are the same */
     POOL_SIZES(a, p);
     POOL_WINDOW(a, p);
     a->pad_bottom = (int32_t)p->after[0];
@@ -223,6 +230,9 @@ static void avg_lower_wide(C *c, Graph *g, Node *n, const Pool *p) {
     store_clamp(n, &a->clamp_min, &a->clamp_max);
     call_in(call, &a->input, x);
     call_out(call, &a->output, node_result(n));
+    CtnAvgPool2dMapS16Args *m = call->args;
+    if (maps)
+        STORE_MAP_S16(c, call, n, m, x);
 }
 
 static void avg_lower(C *c, Graph *g, Node *n) {
@@ -344,7 +354,7 @@ static const Op rows[] = {
     {.schema = "corten::max_pool2d(Tensor input, int[2] kernel_size, int[2] stride, int[4] "
                "padding, int[2] dilation) -> Tensor",
      POOL_CORE,
-     .traits = POOL_TRAITS | OP_WIDE_ALIKE | OP_PICKS,
+     .traits = POOL_TRAITS | OP_FUSES_MAP | OP_WIDE_ALIKE | OP_PICKS,
      .shape = pool_shape,
      .eval = max_eval,
      .lower = max_lower,
@@ -360,7 +370,7 @@ static const Op rows[] = {
     /* Windows may stick out beyond the padding; what does is not counted. */
     {.schema = "corten::avg_pool2d(Tensor input, int[2] kernel_size, int[2] stride, int[4] "
                "padding, int[2] output_size, bool count_include_pad) -> Tensor",
-     .traits = OP_FUSES_CLAMP | OP_FUSES_TABLE | OP_CHANNELS_LAST | OP_WIDE_IN | OP_WIDE_OUT,
+     .traits = POOL_TRAITS | OP_FUSES_MAP | OP_WIDE_IN | OP_WIDE_OUT,
      .quant = {.in = {Q_ACT}, .out = {Q_ACT}},
      .shape = pool_shape,
      .eval = avg_eval,

@@ -205,11 +205,29 @@ bool layer_fuses_map(const Options *o, const Node *layer) {
            profile_of(o)->fine_tables;
 }
 
-/* Before a function in a layer's store 16 bits cost nothing. */
+/* Operands of one width: they can be read as they are if one has 16 bits, or if all have 8; a
+ * constant takes the others'. */
+static bool operands_agree(Sets *s, const Node *n) {
+    bool wide = false, vary = true, real = true;
+    for (int k = 0, count = node_operand_count(n); k < count; k++) {
+        const Value *x = node_operand(n, k);
+        real &= dtype_is_float(x->type.dtype);
+        vary &= set_varies(s, x);
+        wide |= set_varies(s, x) && becomes_wide(s, x);
+    }
+    return real && (wide || vary);
+}
+
+/* Before a function in a layer's store 16 bits cost nothing; a maximum has those of its operand. */
 static bool becomes_mapped(Sets *s, Value *x) {
     int root = set_root(s, x->id);
-    if (!layer_fuses_map(s->o, x->def) || set_asked_bits(s, root) == 8 ||
-        (s->grid[root] && s->grid[root]->dtype != DT_I16))
+    unsigned traits = x->def->op->traits;
+    if (!layer_fuses_map(s->o, x->def))
+        return false;
+    if (traits & OP_PICKS)
+        return true;
+    if (set_asked_bits(s, root) == 8 || (s->grid[root] && s->grid[root]->dtype != DT_I16) ||
+        ((traits & OP_WIDE_ALIKE) && !operands_agree(s, x->def)))
         return false;
     s->wide[root] = true;
     if (!x->wide_reason)
@@ -318,6 +336,17 @@ static bool table_takes_wide(const Node *n) {
     return node_is(n, "corten::table") && (out->grid || out->type.dtype == DT_BOOL);
 }
 
+/* Does n, whose result is not stored, make 16 bits of operands that all have 8? */
+static bool maps_bytes(Sets *s, const Node *n) {
+    const Node *epilogue = node_epilogue(n);
+    bool narrow = true;
+    for (int k = 0, count = node_operand_count(n); k < count; k++) {
+        const Value *x = node_operand(n, k);
+        narrow &= set_varies(s, x) && !is_wide(x);
+    }
+    return narrow && epilogue && node_is(epilogue, "corten::table") && layer_fuses_map(s->o, n);
+}
+
 /* The grid on which n must read x, its argument under `rule`; NULL: as it is. */
 static Grid *grid_needed(Sets *s, const Node *n, QKind rule, const Value *x) {
     const Value *out = n->out[0];
@@ -331,7 +360,7 @@ static Grid *grid_needed(Sets *s, const Node *n, QKind rule, const Value *x) {
         return NULL;
     if (joins_values(n))
         return (is_wide(x) || is_wide(out)) && !grid_equal(x->grid, out->grid) ? out->grid : NULL;
-    bool alike = (n->op->traits & OP_WIDE_ALIKE) && is_wide(out);
+    bool alike = (n->op->traits & OP_WIDE_ALIKE) && is_wide(out) && !maps_bytes(s, n);
     if (alike && !is_wide(x))
         return widened_grid(s, x->grid);
     bool follows = alike || (is_wide(out) && rule_of_output(n, 0) == Q_SAME);

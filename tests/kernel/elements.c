@@ -73,14 +73,7 @@ static void store_as(Maker *m, Call *call, DType dtype, int32_t *min, int32_t *m
     *max *= 256;
 }
 
-static void add(Maker *m, Call *call, DType dtype) {
-    CtnAddS8Args *a = call->args; /* add_s16 has the same fields */
-    bool wide = dtype == DT_I16;
-    BINARY_FIELDS(m, call, a, dtype, dtype);
-    a->left_shift = wide ? 15 : 20;
-    a->a_zero_point = wide ? 0 : random_zero_point(m);
-    a->b_zero_point = wide ? 0 : random_zero_point(m);
-    a->output_zero_point = wide ? 0 : random_zero_point(m);
+static void operand_factors(Maker *m, CtnAddS8Args *a) {
     random_factor(m, &a->a_multiplier, &a->a_shift, -6, -1);
     random_factor(m, &a->b_multiplier, &a->b_shift, -6, -1);
     if (chance(m, 60)) /* the common scale is twice the larger one */
@@ -89,6 +82,17 @@ static void add(Maker *m, Call *call, DType dtype) {
         half_factor(&a->b_multiplier, &a->b_shift);
     if (chance(m, 30))
         a->b_multiplier = -a->b_multiplier;
+}
+
+static void add(Maker *m, Call *call, DType dtype) {
+    CtnAddS8Args *a = call->args; /* add_s16 has the same fields */
+    bool wide = dtype == DT_I16;
+    BINARY_FIELDS(m, call, a, dtype, dtype);
+    a->left_shift = wide ? 15 : 20;
+    a->a_zero_point = wide ? 0 : random_zero_point(m);
+    a->b_zero_point = wide ? 0 : random_zero_point(m);
+    a->output_zero_point = wide ? 0 : random_zero_point(m);
+    operand_factors(m, a);
     random_factor(m, &a->output_multiplier, &a->output_shift, wide ? -15 : -20, wide ? -12 : -17);
     store_as(m, call, dtype, &a->clamp_min, &a->clamp_max, &a->table);
 }
@@ -118,6 +122,38 @@ void make_mul_s8(Maker *m, Call *call) {
 
 void make_mul_s16(Maker *m, Call *call) {
     mul(m, call, DT_I16);
+}
+
+/* Operands of bytes or int16, a result of either, and a function of the int16 between them. */
+#define MAPPED_FIELDS(m, call, a)                                                                  \
+    do {                                                                                           \
+        bool wide = chance(m, 60);                                                                 \
+        (a)->input_bytes = wide ? 2 : 1;                                                           \
+        (a)->output_bytes = chance(m, 60) ? 2 : 1;                                                 \
+        BINARY_FIELDS(m, call, a, wide ? DT_I16 : DT_I8, (a)->output_bytes == 2 ? DT_I16 : DT_I8); \
+        (a)->a_zero_point = wide ? 0 : random_zero_point(m);                                       \
+        (a)->b_zero_point = wide ? 0 : random_zero_point(m);                                       \
+        random_clamp(m, &(a)->clamp_min, &(a)->clamp_max);                                         \
+        (a)->clamp_min *= 256;                                                                     \
+        (a)->clamp_max *= 256;                                                                     \
+        random_map(m, call, &(MapFields){&(a)->table, &(a)->start, &(a)->piece, &(a)->pieces},     \
+                   (a)->output_bytes);                                                             \
+    } while (0)
+
+void make_add_map_s16(Maker *m, Call *call) {
+    CtnAddMapS16Args *a = call->args;
+    MAPPED_FIELDS(m, call, a);
+    a->left_shift = 15;
+    operand_factors(m, call->args); /* the fields of a sum come first */
+    int32_t low = a->input_bytes == 2 ? -15 : -8;
+    random_factor(m, &a->output_multiplier, &a->output_shift, low, m->index % 6 ? low + 3 : 1);
+}
+
+void make_mul_map_s16(Maker *m, Call *call) {
+    CtnMulMapS16Args *a = call->args;
+    MAPPED_FIELDS(m, call, a);
+    int32_t low = a->input_bytes == 2 ? -15 : -3;
+    random_factor(m, &a->multiplier, &a->shift, low, m->index % 6 ? low + 3 : 1);
 }
 
 void make_div_s8(Maker *m, Call *call) {

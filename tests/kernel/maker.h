@@ -27,6 +27,12 @@ Value *tensor(Maker *m, const char *name, DType dtype, int64_t count);
 void random_table(Maker *m, Call *call, uint32_t *field, int percent);
 void random_clamp(Maker *m, int32_t *min, int32_t *max);
 /* The end of a store: any clamp, or a table over all of 8 or 10 bits. */
+/* A function of int16 for a store that writes output_bytes: a table or pieces. */
+typedef struct {
+    uint32_t *table, *start, *piece;
+    int32_t *pieces;
+} MapFields;
+void random_map(Maker *m, Call *call, const MapFields *f, int32_t output_bytes);
 void random_store(Maker *m, Call *call, int32_t *min, int32_t *max, uint32_t *table);
 int32_t random_zero_point(Maker *m);
 void random_factor(Maker *m, int32_t *multiplier, int32_t *shift, int32_t low, int32_t high);

@@ -5,18 +5,21 @@
 #include <math.h>
 #include <string.h>
 
+/* The clamped sum i. */
+static int64_t sum_at(const CtnAddS8Args *a, const CtnFrame *f, bool wide, int64_t i) {
+    int64_t p = wide_element(ctn_at(f, a->a), wide, wide_offset(6, a->dim, a->a_stride, i));
+    int64_t q = wide_element(ctn_at(f, a->b), wide, wide_offset(6, a->dim, a->b_stride, i));
+    int64_t unit = (int64_t)1 << a->left_shift;
+    int64_t sum = wide_requantize((p - a->a_zero_point) * unit, a->a_multiplier, a->a_shift) +
+                  wide_requantize((q - a->b_zero_point) * unit, a->b_multiplier, a->b_shift);
+    sum = wide_requantize(sum, a->output_multiplier, a->output_shift) + a->output_zero_point;
+    return wide_limit(sum, a->clamp_min, a->clamp_max);
+}
+
 static void add(const CtnAddS8Args *a, const CtnFrame *f, bool wide) {
-    void *output = ctn_at(f, a->output);
-    for (int64_t i = 0; i < wide_count(6, a->dim); i++) {
-        int64_t p = wide_element(ctn_at(f, a->a), wide, wide_offset(6, a->dim, a->a_stride, i));
-        int64_t q = wide_element(ctn_at(f, a->b), wide, wide_offset(6, a->dim, a->b_stride, i));
-        int64_t unit = (int64_t)1 << a->left_shift;
-        int64_t sum = wide_requantize((p - a->a_zero_point) * unit, a->a_multiplier, a->a_shift) +
-                      wide_requantize((q - a->b_zero_point) * unit, a->b_multiplier, a->b_shift);
-        sum = wide_requantize(sum, a->output_multiplier, a->output_shift) + a->output_zero_point;
-        wide_store(output, wide, i, wide_limit(sum, a->clamp_min, a->clamp_max), a->clamp_min,
+    for (int64_t i = 0; i < wide_count(6, a->dim); i++)
+        wide_store(ctn_at(f, a->output), wide, i, sum_at(a, f, wide, i), a->clamp_min,
                    ctn_at(f, a->table));
-    }
 }
 
 void wide_add_s8(const CtnAddS8Args *a, const CtnFrame *f) {
@@ -29,16 +32,19 @@ void wide_add_s16(const CtnAddS16Args *a, const CtnFrame *f) {
     add(&same, f, true);
 }
 
+/* The clamped product i. */
+static int64_t product_at(const CtnMulS8Args *a, const CtnFrame *f, bool wide, int64_t i) {
+    int64_t p = wide_element(ctn_at(f, a->a), wide, wide_offset(6, a->dim, a->a_stride, i));
+    int64_t q = wide_element(ctn_at(f, a->b), wide, wide_offset(6, a->dim, a->b_stride, i));
+    int64_t product = (p - a->a_zero_point) * (q - a->b_zero_point);
+    product = wide_requantize(product, a->multiplier, a->shift) + a->output_zero_point;
+    return wide_limit(product, a->clamp_min, a->clamp_max);
+}
+
 static void mul(const CtnMulS8Args *a, const CtnFrame *f, bool wide) {
-    void *output = ctn_at(f, a->output);
-    for (int64_t i = 0; i < wide_count(6, a->dim); i++) {
-        int64_t p = wide_element(ctn_at(f, a->a), wide, wide_offset(6, a->dim, a->a_stride, i));
-        int64_t q = wide_element(ctn_at(f, a->b), wide, wide_offset(6, a->dim, a->b_stride, i));
-        int64_t product = (p - a->a_zero_point) * (q - a->b_zero_point);
-        product = wide_requantize(product, a->multiplier, a->shift) + a->output_zero_point;
-        wide_store(output, wide, i, wide_limit(product, a->clamp_min, a->clamp_max), a->clamp_min,
+    for (int64_t i = 0; i < wide_count(6, a->dim); i++)
+        wide_store(ctn_at(f, a->output), wide, i, product_at(a, f, wide, i), a->clamp_min,
                    ctn_at(f, a->table));
-    }
 }
 
 void wide_mul_s8(const CtnMulS8Args *a, const CtnFrame *f) {
@@ -49,6 +55,20 @@ void wide_mul_s16(const CtnMulS16Args *a, const CtnFrame *f) {
     CtnMulS8Args same;
     memcpy(&same, a, sizeof same);
     mul(&same, f, true);
+}
+
+void wide_add_map_s16(const CtnAddMapS16Args *a, const CtnFrame *f) {
+    CtnAddS8Args sum;
+    memcpy(&sum, a, sizeof sum);
+    for (int64_t i = 0; i < wide_count(6, a->dim); i++)
+        WIDE_MAPPED(a, f, i, sum_at(&sum, f, a->input_bytes == 2, i));
+}
+
+void wide_mul_map_s16(const CtnMulMapS16Args *a, const CtnFrame *f) {
+    CtnMulS8Args product;
+    memcpy(&product, a, sizeof product);
+    for (int64_t i = 0; i < wide_count(6, a->dim); i++)
+        WIDE_MAPPED(a, f, i, product_at(&product, f, a->input_bytes == 2, i));
 }
 
 /* a * factor / b, with factor = multiplier * 2^(shift - 31) */
@@ -322,6 +342,10 @@ static int64_t pieced(const WideMap *m, int64_t q) {
 
 int64_t wide_mapped(const WideMap *m, int64_t q) {
     return m->table ? interpolated(m->table, q) : m->pieces > 0 ? pieced(m, q) : q;
+}
+
+void wide_put_mapped(const WideMap *m, void *output, int32_t bytes, int64_t i, int64_t q) {
+    wide_store(output, bytes == 2, i, wide_mapped(m, q), 0, NULL);
 }
 
 void wide_table_s16(const CtnTableS16Args *a, const CtnFrame *f) {

@@ -46,6 +46,12 @@ typedef struct {
 } WideMap;
 
 int64_t wide_mapped(const WideMap *m, int64_t q);
+/* Stores the function of q as element i. */
+void wide_put_mapped(const WideMap *m, void *output, int32_t bytes, int64_t i, int64_t q);
+#define WIDE_MAPPED(a, f, i, q)                                                                    \
+    wide_put_mapped(&(WideMap){ctn_at(f, (a)->table), ctn_at(f, (a)->start),                       \
+                               ctn_at(f, (a)->piece), (a)->pieces},                                \
+                    ctn_at(f, (a)->output), (a)->output_bytes, i, q)
 
 static inline int64_t wide_count(int rank, const int32_t *dim) {
     int64_t n = 1;

@@ -2,6 +2,7 @@
 #include "kernel/wide_math.h"
 
 #include <math.h>
+#include <string.h>
 
 static int64_t load(const void *p, int32_t bytes, int64_t i) {
     return bytes == 2 ? ((const int16_t *)p)[i] : ((const int8_t *)p)[i];
@@ -25,13 +26,7 @@ static int64_t scaled(Wide sum, int32_t multiplier, int32_t shift) {
 }
 
 /* With a function in the store what is saved is that of the clamped number. */
-#define SAVE_MAPPED(a, f, i, q)                                                                    \
-    do {                                                                                           \
-        const WideMap map = {ctn_at(f, (a)->table), ctn_at(f, (a)->start), ctn_at(f, (a)->piece),  \
-                             (a)->pieces};                                                         \
-        int64_t kept = wide_limit(q, (a)->clamp_min, (a)->clamp_max);                              \
-        put(ctn_at(f, (a)->output), (a)->output_bytes, i, wide_mapped(&map, kept));                \
-    } while (0)
+#define SAVE_MAPPED(a, f, i, q) WIDE_MAPPED(a, f, i, wide_limit(q, (a)->clamp_min, (a)->clamp_max))
 
 void wide_linear_s16(const CtnLinearS16Args *a, const CtnFrame *f) {
     const int8_t *w = ctn_at(f, a->weights), *shift = ctn_at(f, a->shift);
@@ -120,18 +115,28 @@ void wide_matmul_s16(const CtnMatmulS16Args *a, const CtnFrame *f) {
             }
 }
 
+/* The sum i, not clamped. */
+static int64_t reduced_sum(const CtnReduceSumS16Args *a, const CtnFrame *f, int64_t i) {
+    Wide sum = 0;
+    for (int64_t k = 0; k < count_of(6, a->reduced); k++)
+        sum += load(ctn_at(f, a->input), a->input_bytes,
+                    offset_of(6, a->dim, a->in_stride, i) +
+                        offset_of(6, a->reduced, a->reduced_stride, k)) -
+               a->input_zero_point;
+    return scaled(sum, a->multiplier, a->shift) + a->output_zero_point;
+}
+
 void wide_reduce_sum_s16(const CtnReduceSumS16Args *a, const CtnFrame *f) {
-    for (int64_t i = 0; i < count_of(6, a->dim); i++) {
-        Wide sum = 0;
-        for (int64_t k = 0; k < count_of(6, a->reduced); k++)
-            sum += load(ctn_at(f, a->input), a->input_bytes,
-                        offset_of(6, a->dim, a->in_stride, i) +
-                            offset_of(6, a->reduced, a->reduced_stride, k)) -
-                   a->input_zero_point;
-        save(ctn_at(f, a->output), a->output_bytes, i,
-             scaled(sum, a->multiplier, a->shift) + a->output_zero_point, a->clamp_min,
+    for (int64_t i = 0; i < count_of(6, a->dim); i++)
+        save(ctn_at(f, a->output), a->output_bytes, i, reduced_sum(a, f, i), a->clamp_min,
              a->clamp_max);
-    }
+}
+
+void wide_reduce_sum_map_s16(const CtnReduceSumMapS16Args *a, const CtnFrame *f) {
+    CtnReduceSumS16Args same;
+    memcpy(&same, a, sizeof same);
+    for (int64_t i = 0; i < count_of(6, a->dim); i++)
+        SAVE_MAPPED(a, f, i, reduced_sum(&same, f, i));
 }
 
 static int64_t avg_divisor(const CtnAvgPool2dS16Args *a, int64_t y0, int64_t x0, int64_t taps) {
@@ -167,33 +172,74 @@ static int64_t avg_at(const CtnAvgPool2dS16Args *a, const CtnFrame *f, int64_t b
     return scaled(mean, a->multiplier, a->shift) + a->output_zero_point;
 }
 
+/* Mean i, not clamped. */
+static int64_t avg_of(const CtnAvgPool2dS16Args *a, const CtnFrame *f, int64_t i) {
+    int64_t pixel = i / a->channels, row = pixel / a->out_w;
+    return avg_at(a, f, row / a->out_h, row % a->out_h, pixel % a->out_w, i % a->channels);
+}
+
 void wide_avg_pool2d_s16(const CtnAvgPool2dS16Args *a, const CtnFrame *f) {
-    int64_t at = 0;
-    for (int64_t b = 0; b < a->batches; b++)
-        for (int64_t oy = 0; oy < a->out_h; oy++)
-            for (int64_t ox = 0; ox < a->out_w; ox++)
-                for (int64_t c = 0; c < a->channels; c++)
-                    save(ctn_at(f, a->output), a->output_bytes, at++, avg_at(a, f, b, oy, ox, c),
-                         a->clamp_min, a->clamp_max);
+    int64_t count = (int64_t)a->batches * a->out_h * a->out_w * a->channels;
+    for (int64_t i = 0; i < count; i++)
+        save(ctn_at(f, a->output), a->output_bytes, i, avg_of(a, f, i), a->clamp_min, a->clamp_max);
+}
+
+void wide_avg_pool2d_map_s16(const CtnAvgPool2dMapS16Args *a, const CtnFrame *f) {
+    CtnAvgPool2dS16Args same;
+    memcpy(&same, a, sizeof same);
+    int64_t count = (int64_t)a->batches * a->out_h * a->out_w * a->channels;
+    for (int64_t i = 0; i < count; i++)
+        SAVE_MAPPED(a, f, i, avg_of(&same, f, i));
+}
+
+/* The maximum of window i of bytes or of int16, not clamped. */
+static int64_t max_of(const CtnMaxPool2dS16Args *a, const CtnFrame *f, int32_t bytes, int64_t i) {
+    int64_t c = i % a->channels, ox = i / a->channels % a->out_w;
+    int64_t oy = i / a->channels / a->out_w % a->out_h;
+    int64_t b = i / a->channels / a->out_w / a->out_h, best = -32768;
+    for (int64_t ky = 0; ky < a->kernel_h; ky++)
+        for (int64_t kx = 0; kx < a->kernel_w; kx++) {
+            int64_t y = oy * a->stride_h - a->pad_top + ky * a->dilation_h;
+            int64_t x = ox * a->stride_w - a->pad_left + kx * a->dilation_w;
+            if (y < 0 || y >= a->in_h || x < 0 || x >= a->in_w)
+                continue;
+            int64_t q = load(ctn_at(f, a->input), bytes,
+                             ((b * a->in_h + y) * a->in_w + x) * a->channels + c);
+            best = q > best ? q : best;
+        }
+    return best;
 }
 
 void wide_max_pool2d_s16(const CtnMaxPool2dS16Args *a, const CtnFrame *f) {
-    int64_t at = 0;
+    for (int64_t i = 0; i < (int64_t)a->batches * a->out_h * a->out_w * a->channels; i++)
+        save(ctn_at(f, a->output), 2, i, max_of(a, f, 2, i), a->clamp_min, a->clamp_max);
+}
+
+/* A byte's entry lies 128 places behind the last one's. */
+static int64_t place_of(int32_t bytes, int64_t q) {
+    return bytes == 2 ? q : (q + 128) * 128 - 32768;
+}
+
+void wide_max_pool2d_map_s16(const CtnMaxPool2dMapS16Args *a, const CtnFrame *f) {
+    CtnMaxPool2dS16Args same;
+    memcpy(&same, a, sizeof same);
     for (int64_t i = 0; i < (int64_t)a->batches * a->out_h * a->out_w * a->channels; i++) {
-        int64_t c = i % a->channels, ox = i / a->channels % a->out_w;
-        int64_t oy = i / a->channels / a->out_w % a->out_h;
-        int64_t b = i / a->channels / a->out_w / a->out_h, best = -32768;
-        for (int64_t ky = 0; ky < a->kernel_h; ky++)
-            for (int64_t kx = 0; kx < a->kernel_w; kx++) {
-                int64_t y = oy * a->stride_h - a->pad_top + ky * a->dilation_h;
-                int64_t x = ox * a->stride_w - a->pad_left + kx * a->dilation_w;
-                if (y < 0 || y >= a->in_h || x < 0 || x >= a->in_w)
-                    continue;
-                int64_t q = load(ctn_at(f, a->input), 2,
-                                 ((b * a->in_h + y) * a->in_w + x) * a->channels + c);
-                best = q > best ? q : best;
-            }
-        save(ctn_at(f, a->output), 2, at++, best, a->clamp_min, a->clamp_max);
+        int64_t q = wide_limit(max_of(&same, f, a->input_bytes, i), a->clamp_min, a->clamp_max);
+        WIDE_MAPPED(a, f, i, place_of(a->input_bytes, q));
+    }
+}
+
+void wide_reduce_max_map_s16(const CtnReduceMaxMapS16Args *a, const CtnFrame *f) {
+    int64_t most = a->input_bytes == 2 ? 32767 : 127;
+    for (int64_t i = 0; i < count_of(6, a->dim); i++) {
+        int64_t best = a->mode ? most : -most;
+        for (int64_t k = 0; k < count_of(6, a->reduced); k++) {
+            int64_t q = load(ctn_at(f, a->input), a->input_bytes,
+                             offset_of(6, a->dim, a->in_stride, i) +
+                                 offset_of(6, a->reduced, a->reduced_stride, k));
+            best = (a->mode ? q < best : q > best) ? q : best;
+        }
+        WIDE_MAPPED(a, f, i, place_of(a->input_bytes, best));
     }
 }
 

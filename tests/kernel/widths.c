@@ -69,28 +69,43 @@ void make_pieces_s16(Maker *m, Call *call) {
     call_out(call, &a->output, tensor(m, "output", wide_type(a->output_bytes), a->count));
 }
 
-static void random_wide_table(Maker *m, Call *call, uint32_t *table) {
+static void random_wide_table(Maker *m, Call *call, uint32_t *table, int entries) {
     int16_t entry[513];
-    for (int i = 0; i < 513; i++)
+    for (int i = 0; i < entries; i++)
         entry[i] = (int16_t)between(m, -32768, 32767);
-    constant(call, table, DT_I16, 513, entry);
+    constant(call, table, DT_I16, entries, entry);
 }
 
-/* In half of the cases a function in the store, of any int16. */
+void random_map(Maker *m, Call *call, const MapFields *f, int32_t output_bytes) {
+    call_absent(call, f->table);
+    call_absent(call, f->start);
+    call_absent(call, f->piece);
+    if (output_bytes == 2 && chance(m, 50))
+        random_wide_table(m, call, f->table, 513);
+    else
+        *f->pieces = pieces_of_any_length(m, call, f->start, f->piece);
+}
+
+#define MAP_FIELDS(a)                                                                              \
+    &(MapFields) {                                                                                 \
+        &(a)->table, &(a)->start, &(a)->piece, &(a)->pieces                                        \
+    }
+/* A function in the store, of any int16. */
 #define RANDOM_MAP(m, call, a)                                                                     \
+    do {                                                                                           \
+        (a)->output_zero_point = 0;                                                                \
+        (a)->clamp_min = -32768;                                                                   \
+        (a)->clamp_max = 32767;                                                                    \
+        random_map(m, call, MAP_FIELDS(a), (a)->output_bytes);                                     \
+    } while (0)
+/* In half of the cases. */
+#define PERHAPS_MAP(m, call, a)                                                                    \
     do {                                                                                           \
         call_absent(call, &(a)->table);                                                            \
         call_absent(call, &(a)->start);                                                            \
         call_absent(call, &(a)->piece);                                                            \
         if (chance(m, 50))                                                                         \
-            break;                                                                                 \
-        (a)->output_zero_point = 0;                                                                \
-        (a)->clamp_min = -32768;                                                                   \
-        (a)->clamp_max = 32767;                                                                    \
-        if ((a)->output_bytes == 2 && chance(m, 50))                                               \
-            random_wide_table(m, call, &(a)->table);                                               \
-        else                                                                                       \
-            (a)->pieces = pieces_of_any_length(m, call, &(a)->start, &(a)->piece);                 \
+            RANDOM_MAP(m, call, a);                                                                \
     } while (0)
 
 void make_linear_s16(Maker *m, Call *call) {
@@ -101,7 +116,7 @@ void make_linear_s16(Maker *m, Call *call) {
     WIDE_ENDS(m, a);
     channel_constants(m, call, a->columns, a->depth, &a->weights, &a->bias, &a->multiplier,
                       &a->shift);
-    RANDOM_MAP(m, call, a);
+    PERHAPS_MAP(m, call, a);
     WIDE_TENSORS(m, call, a, a->rows * a->depth, a->rows * a->columns);
 }
 
@@ -119,7 +134,7 @@ void make_conv2d_s16(Maker *m, Call *call) {
     WIDE_ENDS(m, a);
     channel_constants(m, call, a->out_c, w.kernel_h * w.kernel_w * w.in_c / a->groups, &a->weights,
                       &a->bias, &a->multiplier, &a->shift);
-    RANDOM_MAP(m, call, a);
+    PERHAPS_MAP(m, call, a);
     WIDE_TENSORS(m, call, a, w.batches * w.in_h * w.in_w * w.in_c,
                  a->batches * a->out_h * a->out_w * a->out_c);
 }
@@ -150,21 +165,32 @@ void make_matmul_s16(Maker *m, Call *call) {
              tensor(m, "output", wide_type(a->output_bytes), a->batch[0] * a->rows * a->columns));
 }
 
+#define AVG_POOL(m, call, a)                                                                       \
+    do {                                                                                           \
+        Window w = window_of(m);                                                                   \
+        undilate(&w);                                                                              \
+        fit(&w);                                                                                   \
+        WINDOW_FIELDS(a, &w);                                                                      \
+        (a)->channels = w.in_c;                                                                    \
+        (a)->pad_bottom = w.pad_bottom;                                                            \
+        (a)->pad_right = w.pad_right;                                                              \
+        (a)->include_padding = chance(m, 50);                                                      \
+        (a)->divisor = chance(m, 20) ? between(m, 1, 20) : 0;                                      \
+        WIDE_ENDS(m, a);                                                                           \
+        random_factor(m, &(a)->multiplier, &(a)->shift, -24, -8);                                  \
+        WIDE_TENSORS(m, call, a, w.batches *w.in_h *w.in_w *w.in_c,                                \
+                     (a)->batches *(a)->out_h *(a)->out_w *w.in_c);                                \
+    } while (0)
+
 void make_avg_pool2d_s16(Maker *m, Call *call) {
     CtnAvgPool2dS16Args *a = call->args;
-    Window w = window_of(m);
-    undilate(&w);
-    fit(&w);
-    WINDOW_FIELDS(a, &w);
-    a->channels = w.in_c;
-    a->pad_bottom = w.pad_bottom;
-    a->pad_right = w.pad_right;
-    a->include_padding = chance(m, 50);
-    a->divisor = chance(m, 20) ? between(m, 1, 20) : 0;
-    WIDE_ENDS(m, a);
-    random_factor(m, &a->multiplier, &a->shift, -24, -8);
-    WIDE_TENSORS(m, call, a, w.batches * w.in_h * w.in_w * w.in_c,
-                 a->batches * a->out_h * a->out_w * w.in_c);
+    AVG_POOL(m, call, a);
+}
+
+void make_avg_pool2d_map_s16(Maker *m, Call *call) {
+    CtnAvgPool2dMapS16Args *a = call->args;
+    AVG_POOL(m, call, a);
+    RANDOM_MAP(m, call, a);
 }
 
 void make_max_pool2d_s16(Maker *m, Call *call) {
@@ -178,6 +204,52 @@ void make_max_pool2d_s16(Maker *m, Call *call) {
     call_in(call, &a->input, tensor(m, "input", DT_I16, w.batches * w.in_h * w.in_w * w.in_c));
     call_out(call, &a->output,
              tensor(m, "output", DT_I16, a->batches * a->out_h * a->out_w * w.in_c));
+}
+
+/* The function of a maximum; of bytes a table of int16. */
+#define MAX_MAP(m, call, a)                                                                        \
+    do {                                                                                           \
+        (a)->input_bytes = chance(m, 60) ? 2 : 1;                                                  \
+        (a)->output_bytes = (a)->input_bytes == 1 || chance(m, 60) ? 2 : 1;                        \
+        random_map(m, call, MAP_FIELDS(a), (a)->output_bytes);                                     \
+        if ((a)->input_bytes == 1) {                                                               \
+            (a)->pieces = 0;                                                                       \
+            call_absent(call, &(a)->start);                                                        \
+            call_absent(call, &(a)->piece);                                                        \
+            random_wide_table(m, call, &(a)->table, 257);                                          \
+        }                                                                                          \
+    } while (0)
+
+void make_max_pool2d_map_s16(Maker *m, Call *call) {
+    CtnMaxPool2dMapS16Args *a = call->args;
+    Window w = window_of(m);
+    WINDOW_FIELDS(a, &w);
+    a->channels = w.in_c;
+    a->dilation_h = w.dilation_h;
+    a->dilation_w = w.dilation_w;
+    MAX_MAP(m, call, a);
+    wide_clamp(m, a->input_bytes, &a->clamp_min, &a->clamp_max);
+    WIDE_TENSORS(m, call, a, w.batches * w.in_h * w.in_w * w.in_c,
+                 a->batches * a->out_h * a->out_w * w.in_c);
+}
+
+void make_reduce_max_map_s16(Maker *m, Call *call) {
+    CtnReduceMaxMapS16Args *a = call->args;
+    int64_t outputs,
+        count = split_dims(m, a->dim, a->in_stride, a->reduced, a->reduced_stride, &outputs);
+    a->mode = between(m, 0, 1);
+    MAX_MAP(m, call, a);
+    WIDE_TENSORS(m, call, a, count, outputs);
+}
+
+void make_reduce_sum_map_s16(Maker *m, Call *call) {
+    CtnReduceSumMapS16Args *a = call->args;
+    int64_t outputs,
+        count = split_dims(m, a->dim, a->in_stride, a->reduced, a->reduced_stride, &outputs);
+    WIDE_ENDS(m, a);
+    random_factor(m, &a->multiplier, &a->shift, -9, 4);
+    RANDOM_MAP(m, call, a);
+    WIDE_TENSORS(m, call, a, count, outputs);
 }
 
 void make_reduce_sum_s16(Maker *m, Call *call) {

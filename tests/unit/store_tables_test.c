@@ -194,14 +194,23 @@ static const char *const layers[] = {"conv2d", "depthwise conv2d", "grouped conv
                                      "linear of rows"};
 
 /* Wherever the 16 bits are: before, between, or behind. */
+static const Widths widths[] = {{.x = true, .weights = 8},
+                                {.p = true, .weights = 8},
+                                {.y = true, .weights = 8},
+                                {true, true, true, 8}};
+
 static void layers_of_int16_apply_any_function_in_their_store(void **state) {
-    static const Widths widths[] = {{.x = true, .weights = 8},
-                                    {.p = true, .weights = 8},
-                                    {.y = true, .weights = 8},
-                                    {true, true, true, 8}};
     (void)state;
     for (size_t w = 0; w < COUNT_OF(widths); w++)
         check_widths(layers, COUNT_OF(layers), widths[w]);
+}
+
+static void sums_products_and_pools_of_int16_apply_any_function_in_their_store(void **state) {
+    static const char *const names[] = {"add",        "sub",  "mul", "max_pool2d",
+                                        "avg_pool2d", "mean", "amax"};
+    (void)state;
+    for (size_t w = 0; w < COUNT_OF(widths); w++)
+        check_widths(names, COUNT_OF(names), widths[w]);
 }
 
 static void layers_of_4_bit_weights_have_tables_in_their_store(void **state) {
@@ -213,6 +222,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_activation_behind_a_layer_takes_a_pass_or_a_buffer),
         cmocka_unit_test(layers_of_int16_apply_any_function_in_their_store),
+        cmocka_unit_test(sums_products_and_pools_of_int16_apply_any_function_in_their_store),
         cmocka_unit_test(layers_of_4_bit_weights_have_tables_in_their_store),
     };
     return cmocka_run_group_tests_name("store_tables", tests, NULL, NULL);

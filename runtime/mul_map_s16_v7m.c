@@ -1,0 +1,38 @@
+/* Product of two activations of 8 or 16 bits on ARMv7-M with a function of it in its store
+ * (scale_s16.h, map_s16.h). */
+#if defined(CTN_EMULATE) || defined(__ARM_ARCH_7M__) || defined(__ARM_ARCH_7EM__) ||               \
+    defined(__ARM_ARCH_8M_MAIN__) || defined(__ARM_ARCH_8_1M_MAIN__)
+#include "map_s16.h"
+#include "scale_s16.h"
+#include "wide.h"
+
+typedef struct {
+    const CtnMulMapS16Args *args;
+    const void *a, *b;
+    void *output;
+    CtnMapS16 map;
+    CtnScaleS16 scale;
+} Product;
+
+static void run(const void *user, int32_t first, int32_t second, int32_t at, int32_t count) {
+    const Product *s = user;
+    const CtnMulMapS16Args *a = s->args;
+    int32_t first_step = a->a_stride[5], second_step = a->b_stride[5];
+    for (; count > 0; count--, first += first_step, second += second_step, at++) {
+        int32_t p = ctn_load_wide(s->a, a->input_bytes, first) - a->a_zero_point;
+        int32_t r = ctn_load_wide(s->b, a->input_bytes, second) - a->b_zero_point;
+        int32_t product = ctn_clamp(ctn_scale_s16(p * r, s->scale), a->clamp_min, a->clamp_max);
+        ctn_store_wide(s->output, a->output_bytes, at, ctn_map_s16(&s->map, product));
+    }
+}
+
+void ctn_mul_map_s16_v7m(const CtnMulMapS16Args *a, const CtnFrame *frame) {
+    const Product s = {a,
+                       ctn_at(frame, a->a),
+                       ctn_at(frame, a->b),
+                       ctn_at(frame, a->output),
+                       CTN_MAP_S16(a, frame),
+                       {a->multiplier, -a->shift}};
+    ctn_runs_at(a->dim, a->a_stride, a->b_stride, run, &s);
+}
+#endif

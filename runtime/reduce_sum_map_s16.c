@@ -1,0 +1,13 @@
+/* Sum or mean over dimensions, from 8 or 16 bits, with a function of the result in its store
+ * (reduce_sum_s16.h, map_s16.h). */
+#include "ctn.h"
+#include "map_s16.h"
+
+typedef CtnReduceSumMapS16Args SumArgs;
+#define SUM_STORED(map, q) ctn_map_s16(map, q)
+#include "reduce_sum_s16.h"
+
+void ctn_reduce_sum_map_s16(const CtnReduceSumMapS16Args *a, const CtnFrame *frame) {
+    const CtnMapS16 map = CTN_MAP_S16(a, frame);
+    reduce_sum(a, frame, &map);
+}
