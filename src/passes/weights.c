@@ -3,6 +3,7 @@
  * convolution. The value between must have no other reader and no pinned grid. */
 #include "passes/passes.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -181,16 +182,15 @@ static bool fold_affine(C *c, Graph *g, Node *n) {
     return true;
 }
 
-/* ---- zero padding into convolutions ------------------------------------------------------ */
+/* ---- padding into the windows that read it ------------------------------------------------ */
 
-/* Begin and end of each of the last `spatial` dims, outermost first; false if the node pads with
- * anything but zero, crops, or pads other dims. */
-static bool zero_padding(const Node *n, int spatial, int64_t *side) {
-    if (!node_is(n, "aten::constant_pad_nd"))
-        return false;
-    const Arg *value = node_arg(n, "value");
-    if (value->kind != ARG_NONE && node_double(n, "value") != 0)
-        return false;
+static double pad_value(const Node *n) {
+    return node_arg(n, "value")->kind == ARG_NONE ? 0 : node_double(n, "value");
+}
+
+/* Begin and end of each of the last `spatial` dims, outermost first; false if the node crops, or
+ * pads other dims. */
+static bool spatial_padding(const Node *n, int spatial, int64_t *side) {
     int64_t pad[2 * MAX_RANK] = {0};
     int count = node_ints(n, "pad", pad, 2 * MAX_RANK);
     for (int i = 0; i < count; i++)
@@ -203,13 +203,38 @@ static bool zero_padding(const Node *n, int spatial, int64_t *side) {
     return true;
 }
 
-static bool fold_padding(C *c, Graph *g, Node *n) {
-    if (!node_is(n, "corten::conv2d") && !node_is(n, "corten::conv3d"))
+/* Whether what n itself reads outside its input is what `pad` writes there: zero in a convolution,
+ * nothing above the input in a maximum (written so where SAME padding is made by hand). */
+static bool pads_alike(const Node *n, const Node *pad) {
+    if (!pad || !node_is(pad, "aten::constant_pad_nd"))
         return false;
+    if (node_is(n, "corten::max_pool2d"))
+        return pad_value(pad) <= -FLT_MAX;
+    return (node_is(n, "corten::conv2d") || node_is(n, "corten::conv3d")) && pad_value(pad) == 0;
+}
+
+/* A maximum must have an input in every window. */
+static bool windows_reach(const Node *n, const Value *inner, const int64_t *padding) {
+    int64_t kernel[2], dilation[2];
+    if (!node_is(n, "corten::max_pool2d"))
+        return true;
+    node_ints(n, "kernel_size", kernel, 2);
+    node_ints(n, "dilation", dilation, 2);
+    int spatial = inner->type.rank - 2;
+    for (int a = 2 - spatial; a < 2; a++) {
+        int64_t reach = (kernel[a] - 1) * dilation[a],
+                size = inner->type.dim[2 + a - (2 - spatial)];
+        if (padding[2 * a] > reach || padding[2 * a + 1] > reach || size < dilation[a])
+            return false;
+    }
+    return true;
+}
+
+static bool fold_padding(C *c, Graph *g, Node *n) {
     Value *x = arg_tensor(n, 0);
     int64_t side[2 * MAX_RANK], padding[2 * MAX_RANK];
     int spatial = x ? x->type.rank - 2 : 0;
-    if (spatial < 1 || !x->def || !zero_padding(x->def, spatial, side))
+    if (spatial < 1 || !pads_alike(n, x->def) || !spatial_padding(x->def, spatial, side))
         return false;
     Value *inner = node_operand(x->def, 0);
     if (x->grid && x->grid != inner->grid)
@@ -217,6 +242,8 @@ static bool fold_padding(C *c, Graph *g, Node *n) {
     int count = node_ints(n, "padding", padding, 2 * MAX_RANK);
     for (int i = 0; i < 2 * spatial; i++)
         padding[count - 2 * spatial + i] += side[i];
+    if (!windows_reach(n, inner, padding))
+        return false;
     n->arg[arg_index(n, "padding")] = arg_ints(c, count, padding);
     n->arg[0] = arg_value(inner);
     origins_merge(g, n, x->def, FATE_FOLDED);

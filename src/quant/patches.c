@@ -12,50 +12,61 @@
 /* Numbers of all rows of one softmax: each candidate range costs as many exponentials. */
 #define SOFTMAX_FLOATS ((int64_t)1 << 14)
 
-typedef struct { /* a two-dimensional convolution; a linear is one of 1 x 1 taps */
-    int64_t batch, in_c, in_h, in_w, out_h, out_w, kernel_h, kernel_w, groups;
-    int64_t stride[2], padding[4], dilation[2];
+enum { AXES = 3 };
+
+typedef struct { /* a convolution over three axes; those that it lacks, and a linear's, have size 1
+                  */
+    int64_t batch, in_c, groups;
+    int64_t in[AXES], out[AXES], kernel[AXES];
+    int64_t stride[AXES], padding[2 * AXES], dilation[AXES];
 } Window;
+
+static int64_t product(const int64_t *size) {
+    return size[0] * size[1] * size[2];
+}
+
+static bool is_convolution(const Node *n) {
+    return node_is(n, "corten::conv2d") || node_is(n, "corten::conv3d");
+}
+
+/* The sizes and attributes of the last axes. */
+static void read_axes(const Node *n, Window *w) {
+    const Type *x = &node_in(n, "input")->type, *k = &node_in(n, "weight")->type;
+    int given = node_is(n, "corten::conv3d") ? 3 : 2, axes = x->rank - 2;
+    for (int a = 0; a < axes; a++) {
+        int to = AXES - axes + a;
+        w->in[to] = x->dim[2 + a];
+        w->out[to] = n->out[0]->type.dim[2 + a];
+        w->kernel[to] = k->dim[2 + a];
+    }
+    w->groups = node_int(n, "groups");
+    node_ints(n, "stride", w->stride + AXES - given, given);
+    node_ints(n, "padding", w->padding + 2 * (AXES - given), 2 * given);
+    node_ints(n, "dilation", w->dilation + AXES - given, given);
+}
 
 /* False if the node's weights see its input otherwise. */
 static bool window_read(const Node *n, Window *w) {
     bool linear = node_is(n, "corten::linear");
-    if (!linear && !node_is(n, "corten::conv2d"))
+    if (!linear && !is_convolution(n))
         return false;
     const Type *x = &node_in(n, "input")->type, *k = &node_in(n, "weight")->type;
-    const Type *y = &n->out[0]->type;
-    *w = (Window){.batch = 1,
-                  .in_h = 1,
-                  .in_w = 1,
-                  .out_h = 1,
-                  .out_w = 1,
-                  .kernel_h = 1,
-                  .kernel_w = 1,
+    *w = (Window){.batch = x->dim[0],
+                  .in_c = x->rank > 1 ? x->dim[1] : 1,
                   .groups = 1,
-                  .stride = {1, 1},
-                  .dilation = {1, 1}};
-    if (type_count(x) == 0 || type_count(k) == 0 || type_count(y) == 0)
+                  .in = {1, 1, 1},
+                  .out = {1, 1, 1},
+                  .kernel = {1, 1, 1},
+                  .stride = {1, 1, 1},
+                  .dilation = {1, 1, 1}};
+    if (type_count(x) == 0 || type_count(k) == 0 || type_count(&n->out[0]->type) == 0)
         return false;
     if (linear) {
         w->in_c = k->dim[1];
         w->batch = type_count(x) / w->in_c;
-        return true;
+    } else {
+        read_axes(n, w);
     }
-    int last = x->rank - 1;
-    w->batch = x->dim[0];
-    w->in_c = x->dim[1];
-    w->in_w = x->dim[last];
-    w->out_w = y->dim[last];
-    w->kernel_w = k->dim[last];
-    if (last == 3) {
-        w->in_h = x->dim[2];
-        w->out_h = y->dim[2];
-        w->kernel_h = k->dim[2];
-    }
-    w->groups = node_int(n, "groups");
-    node_ints(n, "stride", w->stride, 2);
-    node_ints(n, "padding", w->padding, 4);
-    node_ints(n, "dilation", w->dilation, 2);
     return true;
 }
 
@@ -90,7 +101,7 @@ Patches *patches_new(C *c, const Node *n, int64_t floats, int samples, int here)
         floats = floats < SOFTMAX_FLOATS ? floats : SOFTMAX_FLOATS;
     } else if (has_plain_weights(n) && window_read(n, &w)) {
         p->groups = w.groups;
-        p->depth = w.in_c / w.groups * w.kernel_h * w.kernel_w;
+        p->depth = w.in_c / w.groups * product(w.kernel);
     } else {
         return NULL;
     }
@@ -107,14 +118,23 @@ Patches *patches_new(C *c, const Node *n, int64_t floats, int samples, int here)
     return p;
 }
 
-static void copy_patch(const Window *w, const float *x, int64_t y0, int64_t x0, float *to) {
-    for (int64_t i = 0; i < w->in_c; i++)
-        for (int64_t ky = 0; ky < w->kernel_h; ky++)
-            for (int64_t kx = 0; kx < w->kernel_w; kx++) {
-                int64_t iy = y0 + ky * w->dilation[0], ix = x0 + kx * w->dilation[1];
-                bool inside = iy >= 0 && iy < w->in_h && ix >= 0 && ix < w->in_w;
-                *to++ = inside ? x[(i * w->in_h + iy) * w->in_w + ix] : 0;
+static int64_t under(const Window *w, const int64_t *corner, int axis, int64_t tap) {
+    int64_t at = corner[axis] + tap * w->dilation[axis];
+    return at >= 0 && at < w->in[axis] ? at : -1;
+}
+
+/* What the taps of one channel's window meet: 0 in the padding. Returns the place after them. */
+static float *copy_channel(const Window *w, const float *x, const int64_t *corner, float *to) {
+    for (int64_t kz = 0; kz < w->kernel[0]; kz++)
+        for (int64_t ky = 0; ky < w->kernel[1]; ky++) {
+            int64_t z = under(w, corner, 0, kz), y = under(w, corner, 1, ky);
+            const float *row = z < 0 || y < 0 ? NULL : x + (z * w->in[1] + y) * w->in[2];
+            for (int64_t kx = 0; kx < w->kernel[2]; kx++) {
+                int64_t at = under(w, corner, 2, kx);
+                *to++ = row && at >= 0 ? row[at] : 0;
             }
+        }
+    return to;
 }
 
 static void copy_row(const Type *t, int dim, const float *x, int64_t place, float *to) {
@@ -127,10 +147,14 @@ static void copy_row(const Type *t, int dim, const float *x, int64_t place, floa
 }
 
 static void copy_window(const Window *w, const float *x, int64_t place, float *to) {
-    int64_t plane = w->out_h * w->out_w, at = place % plane;
-    copy_patch(w, x + place / plane * w->in_c * w->in_h * w->in_w,
-               at / w->out_w * w->stride[0] - w->padding[0],
-               at % w->out_w * w->stride[1] - w->padding[2], to);
+    int64_t at = place % product(w->out), corner[AXES];
+    for (int a = AXES - 1; a >= 0; a--) {
+        corner[a] = at % w->out[a] * w->stride[a] - w->padding[2 * a];
+        at /= w->out[a];
+    }
+    const float *sample = x + place / product(w->out) * w->in_c * product(w->in);
+    for (int64_t i = 0; i < w->in_c; i++)
+        to = copy_channel(w, sample + i * product(w->in), corner, to);
 }
 
 void patches_take(C *c, Patches *p, const Node *n, const Array *a, int sample) {
@@ -140,7 +164,7 @@ void patches_take(C *c, Patches *p, const Node *n, const Array *a, int sample) {
         return;
     const Type *t = &node_in(n, "input")->type;
     int dim = rows ? dim_wrap(c, n, node_int(n, "dim"), t->rank) : 0;
-    int64_t places = rows ? array_count(a) / p->depth : w.batch * w.out_h * w.out_w;
+    int64_t places = rows ? array_count(a) / p->depth : w.batch * product(w.out);
     int64_t want = p->share < places ? p->share : places;
     for (int64_t r = 0; r < want && p->rows < p->capacity; r++) {
         /* all places, or multiples of the golden ratio: even, and on no lattice of the image */

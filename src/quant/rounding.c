@@ -3,8 +3,8 @@
  * by those still to come. With the covariance C = R' R of the inputs (R upper triangular), the
  * error of an output is |R (w - s q)|^2, and rounding from the last weight to the first, each to
  * the nearest given those before, is Babai's nearest plane. What remains of the error's mean goes
- * into the bias. With 4 bits the scale itself matters: each channel takes the one that errs least
- * when its weights are rounded so. */
+ * into the bias. The scale itself matters with 4 bits, and with 8 where a channel has few weights:
+ * it takes the one that errs least when its weights are rounded so. */
 #include "quant/quant.h"
 
 #include <cblas.h>
@@ -20,8 +20,12 @@
 /* With 4 bits the errors that are made up for are 16 times as large: 0.01, as published for GPTQ
  * (Frantar et al. 2022), held-out samples of the small models prefer it. */
 #define DAMPING_INT4 0.01
-/* Scales that are tried with 4 bits: the given one times 1, 1 - 1/20, ... */
+/* Scales that are tried: the given one times 1, 1 - 1/20, ... with 4 bits, where clipping the
+ * largest weight pays; with 8 times 1, 1 + 1/100, ..., which only falls otherwise on the same
+ * weights. */
 enum { TRIALS = 12 };
+/* More weights than these err on the average, whatever the scale of 8 bits. */
+enum { CHOICE_DEPTH = 64 };
 enum { INT4_TOP = 7, INT8_TOP = 127 }; /* the largest integers */
 
 typedef struct {
@@ -121,6 +125,10 @@ static void round_group(Rounding *k, int64_t group, float *ahead) {
     }
 }
 
+static double trial(const Rounding *k, double given, int t) {
+    return (double)(float)(given * (k->top == INT4_TOP ? 1 - t / 20.0 : 1 + t / 100.0));
+}
+
 /* The same on the best of several scales for each channel. */
 static void round_group_best(Rounding *best, int64_t group, const double *least, float *ahead) {
     int64_t channels = best->w->dim[0], n = best->depth;
@@ -133,7 +141,7 @@ static void round_group_best(Rounding *best, int64_t group, const double *least,
     for (int t = 0; t < TRIALS; t++) {
         int64_t first = group * k.width;
         for (int64_t o = first; o < first + k.width; o++)
-            k.scale[o] = fmax((double)(float)(given[o] * (1 - t / 20.0)), least[o]);
+            k.scale[o] = fmax(trial(&k, given[o], t), least[o]);
         round_group(&k, group, ahead);
         for (int64_t o = first; o < first + k.width; o++) {
             if (t > 0 && !(k.cost[o] < best->cost[o]))
@@ -164,7 +172,7 @@ static double part_scale(const Grid *grid, int64_t channel) {
 static void round_groups(Rounding *k, const Grid *grid, const double *least, float *scratch) {
     int64_t n = k->depth, channels = k->w->dim[0];
     float *ahead = NEW_ARRAY(k->c, float, k->width);
-    bool choose = grid->bits == 4 && grid->part_count == channels;
+    bool choose = grid->part_count == channels && (grid->bits == 4 || n <= CHOICE_DEPTH);
     k->r = scratch;
     for (int64_t g = 0; g < channels / k->width; g++)
         if (!factor_group(k, g, scratch + 2 * n * n, scratch + n * n))

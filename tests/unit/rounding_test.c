@@ -69,14 +69,37 @@ static void errors_of_rounding_are_made_up_for(void **state) {
     assert_int_equal(patches_rows(p), ROWS);
     Grid *grid = grid_symmetric_per_channel(c, l.w, 0, 8);
     int8_t q[CHANNELS * DEPTH], nearest[CHANNELS * DEPTH];
-    double shift[CHANNELS] = {0};
-    assert_true(round_weights(c, p, l.w, grid, NULL, q, shift));
+    double shift[CHANNELS] = {0}, least[CHANNELS] = {0};
+    assert_true(round_weights(c, p, l.w, grid, least, q, shift));
     for (int i = 0; i < CHANNELS * DEPTH; i++) {
         assert_in_range(q[i] + 127, 0, 254);
         nearest[i] = (int8_t)rint(array_get(l.w, i) / grid->part[i / DEPTH].scale);
     }
     double plain = mean_error(&l, grid, nearest, NULL);
     assert_true(mean_error(&l, grid, q, shift) < 0.2 * plain);
+    c_free(c);
+}
+
+/* Few weights: some scale of those tried meets them better than the one that just covers them. */
+static void few_weights_take_a_scale_of_their_own(void **state) {
+    (void)state;
+    C *c = c_new();
+    Linear l = linear_make(c);
+    Patches *p = patches_new(c, l.node, 1 << 20, 1, 1);
+    patches_take(c, p, l.node, l.x, 0);
+    Grid *given = grid_symmetric_per_channel(c, l.w, 0, 8);
+    Grid *grid = grid_symmetric_per_channel(c, l.w, 0, 8);
+    int8_t q[CHANNELS * DEPTH];
+    double shift[CHANNELS] = {0}, least[CHANNELS] = {0};
+    least[0] = 1.05 * given->part[0].scale;
+    assert_true(round_weights(c, p, l.w, grid, least, q, shift));
+    bool other = false;
+    for (int o = 0; o < CHANNELS; o++) {
+        assert_true(grid->part[o].scale >= fmax(given->part[o].scale, least[o]));
+        assert_true(grid->part[o].scale <= 1.12 * given->part[o].scale);
+        other = other || grid->part[o].scale > given->part[o].scale;
+    }
+    assert_true(other);
     c_free(c);
 }
 
@@ -111,8 +134,8 @@ static void the_bias_takes_what_the_mean_has_lost(void **state) {
     patches_take(c, p, l.node, l.x, 0);
     Grid *grid = grid_symmetric_per_channel(c, l.w, 0, 8);
     int8_t q[CHANNELS * DEPTH];
-    double shift[CHANNELS] = {0};
-    assert_true(round_weights(c, p, l.w, grid, NULL, q, shift));
+    double shift[CHANNELS] = {0}, least[CHANNELS] = {0};
+    assert_true(round_weights(c, p, l.w, grid, least, q, shift));
     for (int o = 0; o < CHANNELS; o++) {
         double mean = 0;
         for (int r = 0; r < ROWS; r++)
@@ -158,6 +181,7 @@ static void patches_of_slices_are_those_of_the_whole(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_of_rounding_are_made_up_for),
+        cmocka_unit_test(few_weights_take_a_scale_of_their_own),
         cmocka_unit_test(four_bits_take_a_scale_of_their_own),
         cmocka_unit_test(the_bias_takes_what_the_mean_has_lost),
         cmocka_unit_test(patches_of_slices_are_those_of_the_whole),
