@@ -16,10 +16,11 @@ static Node *grid_hold(Graph *g, Node *n, int k) {
 }
 
 /* Hands the grid to the value that n's output has become. One with a meaning of its own (older
- * than the decomposition, or pinned too) keeps the requantize node between. */
+ * than the decomposition, or pinned too) keeps the requantize node between, and so does a constant,
+ * whose numbers are floats until pass fold turns them. */
 static void grid_release(Graph *g, Node *hold, int first_new_id) {
     Value *now = hold->arg[0].u.value;
-    if (now->id < first_new_id || now->grid)
+    if (now->id < first_new_id || now->grid || now->constant)
         return;
     now->grid = hold->out[0]->grid;
     value_replace(g, hold->out[0], now);
