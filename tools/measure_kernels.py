@@ -41,20 +41,20 @@ def compiler():
     return run("arm-none-eabi-gcc", "--version").splitlines()[0]
 
 
-def section_table(path):
-    """name of each section by index, and its size by name"""
+def section_table(lines):
+    """size and alignment of each section by name"""
     size = {}
-    for line in run("arm-none-eabi-objdump", "-h", path).splitlines():
+    for line in lines:
         word = line.split()
         if len(word) == 7 and word[0].isdigit():
             size[word[1]] = (int(word[2], 16), 1 << int(word[6][3:]))
     return size
 
 
-def relocations(path):
+def relocations(lines):
     """what each section refers to, and what of that by an address rather than by a branch"""
     refers, addresses, section = {}, {}, None
-    for line in run("arm-none-eabi-objdump", "-r", path).splitlines():
+    for line in lines:
         if line.startswith("RELOCATION RECORDS FOR"):
             section = line.split("[")[1].split("]")[0]
         word = line.split()
@@ -66,10 +66,10 @@ def relocations(path):
     return refers, addresses
 
 
-def symbols(path):
+def symbols(lines):
     """section of each defined symbol, and those that no other file sees"""
     section, local = {}, set()
-    for line in run("arm-none-eabi-objdump", "-t", path).splitlines():
+    for line in lines:
         match = re.match(r"[0-9a-f]+ (.{7}) (\S+)\s+[0-9a-f]+ (?:\.hidden )?(\S+)$", line)
         if match and match.group(2) not in ("*UND*", "*ABS*", "*COM*"):
             section[match.group(3)] = match.group(2)
@@ -83,10 +83,13 @@ class Object:
 
     def __init__(self, source, path):
         self.source = source
-        self.size = section_table(path)
-        self.at, self.local = symbols(path)
-        self.refers, self.addresses = relocations(path)
+        lines = run("arm-none-eabi-objdump", "-h", "-t", "-r", path).splitlines()
+        self.size = section_table(lines)
+        self.at, self.local = symbols(lines)
+        self.refers, self.addresses = relocations(lines)
         self.stack = {}
+        if not any(bytes_ for name, (bytes_, _) in self.size.items() if name.startswith(".text")):
+            return # a file of another level
         usage = path.with_suffix(".su")
         for line in usage.read_text().splitlines() if usage.exists() else []:
             place, bytes_, kind = line.split("\t")
