@@ -33,7 +33,7 @@ static bool show_progress(void *user, const char *what, double fraction) {
         fprintf(s->messages, "\r%*s\r", 60, "");
     else
         fprintf(s->messages, "\r%-40s %3.0f %%", what, 100 * fraction);
-    fflush(s->messages);
+    (void)fflush(s->messages);
     return true;
 }
 
@@ -94,11 +94,11 @@ int session_run_in(C *c, const CortenOptions *o, CortenModel *model,
     if (closed && o->result && code == 0)
         o->result(o->user, text, bytes);
     else if (closed && !o->result && bytes > 0)
-        fwrite(text, 1, bytes, results);
+        (void)fwrite(text, 1, bytes, results);
     else if (!o->result && o->json && code != 0)
         print_errors(c, &s, code);
     free(text);
-    fflush(results); /* where both go to one file, results come first and whole */
+    (void)fflush(results); /* where both go to one file, results come first and whole */
     tell_diagnostics(c, &s);
     return code;
 }

@@ -5,7 +5,7 @@
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
-static const char *const signed_types[] = {[2] = "int16_t", [4] = "int32_t"};
+static const char *const signed_types[] = {[1] = "int8_t", [2] = "int16_t", [4] = "int32_t"};
 static const char *const unsigned_types[] = {[1] = "uint8_t", [2] = "uint16_t"};
 
 enum { WIDEST = 4 };

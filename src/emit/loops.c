@@ -42,7 +42,7 @@ int loops_merged(Loop *loop, int count) {
 
 bool loops_permute(const Loop *loop, int count, int64_t elements, int64_t size[MAX_RANK],
                    int32_t perm[MAX_RANK]) {
-    int place[MAX_RANK]; /* of the loops by their step in the input, falling */
+    int place[MAX_RANK] = {0}; /* of the loops by their step in the input, falling */
     if (count > MAX_RANK)
         return false;
     for (int i = 0; i < count; i++)

@@ -73,7 +73,7 @@ static Reduction reduction_of(Pte *t, const Node *n) {
     const Value *x = node_operand(n, 0);
     Reduction r = {.outer = 1, .count = 1, .inner = 1};
     bool gone[MAX_RANK] = {false};
-    int8_t order[MAX_RANK];
+    int8_t order[MAX_RANK] = {0};
     int rank = x->type.rank, left = 0, placed = 0;
     read_dims(t, n, gone);
     bool still = side_by_side(x, gone);

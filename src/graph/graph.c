@@ -351,7 +351,7 @@ int node_operands(const Node *n, Value **out, int capacity) {
     for (int i = 0; i < n->arg_count; i++)
         count = operands_add(&n->arg[i], out, count, capacity);
     for (int i = 0; i < n->out_arg_count; i++, count++)
-        if (count < capacity)
+        if (out && count < capacity)
             out[count] = n->out_arg[i];
     return count < capacity || !out ? count : capacity;
 }

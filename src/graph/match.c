@@ -56,7 +56,6 @@ static int fit_number(SchemaType type, ArgKind kind) {
     case T_INT:
         return kind == ARG_BOOL ? FITS : NO_FIT;
     case T_FLOAT:
-        return kind == ARG_INT ? FITS : NO_FIT;
     case T_BOOL:
     case T_DTYPE:
     case T_LAYOUT:

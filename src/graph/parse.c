@@ -187,7 +187,7 @@ static void parse_factors(Parser *p, Value *v) {
 static bool bins_are_sound(const Observed *o) {
     int exponent;
     return o->bin_count == HISTOGRAM_BINS && frexp(o->bin_width, &exponent) == 0.5 &&
-           o->bin_low == -HISTOGRAM_BINS / 2 * o->bin_width && o->min >= o->bin_low &&
+           o->bin_low == -(HISTOGRAM_BINS / 2.0) * o->bin_width && o->min >= o->bin_low &&
            o->max <= -o->bin_low && o->min <= o->max;
 }
 

@@ -55,9 +55,10 @@ static void define_inputs(Pt2 *p, Scope *outer, Scope *inner, const Source *s, c
         const json_t *name = json_object_get(json_array_get(inputs, i), "as_tensor");
         if (!json_is_object(tensor) || !name)
             continue;
+        const char *inner_name = get_string(p, name, "name"); /* fatal where there is none */
         Value *v = scope_value(p, outer, get_string(p, tensor, "name"), &s->loc);
         if (v)
-            json_object_set_new(inner->values, get_string(p, name, "name"), json_integer(v->id));
+            json_object_set_new(inner->values, inner_name, json_integer(v->id));
     }
 }
 

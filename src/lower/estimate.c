@@ -103,7 +103,7 @@ static double estimate_strip(const Strip *s, const Call *call, const CostRow *ro
     part.args = args;
     memcpy(args, call->args, (size_t)call->args_bytes);
     const int32_t *last = NULL; /* the step that was estimated last */
-    double sum = COPY + COPY_WORD * call->args_bytes / 4, step = 0;
+    double sum = COPY + COPY_WORD * (call->args_bytes / 4.0), step = 0;
     for (int t = 0; t < s->step_count; t++) {
         const int32_t *v = s->value + (int64_t)t * s->width + at;
         sum += before ? estimate_move(move, v[-1 - before->patch_count]) : 0;

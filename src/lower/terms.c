@@ -59,7 +59,7 @@ static double places_from_to(double count, double stride, double low, double hig
 static double taps_inside(double out, double in, double kernel, double stride, double dilation,
                           double pad) {
     double sum = 0;
-    for (double tap = 0; tap < kernel; tap++) {
+    for (int tap = 0; tap < (int)kernel; tap++) {
         double first = pad - tap * dilation;
         sum += places_from_to(out, stride, first, first + in - 1);
     }
@@ -509,8 +509,8 @@ static void flat_terms(Terms *t) {
 static double sources_inside(double out, double in, double taps, double start, double step,
                              double tap, double ratio) {
     double sum = 0;
-    for (double at = 0; at < out; at++)
-        for (double k = 0; k < taps; k++) {
+    for (int at = 0; at < (int)out; at++)
+        for (int k = 0; k < (int)taps; k++) {
             double p = start + at * step + k * tap;
             sum += p >= 0 && fmod(p, ratio) == 0 && p / ratio < in;
         }
