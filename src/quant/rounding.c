@@ -129,27 +129,34 @@ static double trial(const Rounding *k, double given, int t) {
     return (double)(float)(given * (k->top == INT4_TOP ? 1 - t / 20.0 : 1 + t / 100.0));
 }
 
-/* The same on the best of several scales for each channel. */
-static void round_group_best(Rounding *best, int64_t group, const double *least, float *ahead) {
-    int64_t channels = best->w->dim[0], n = best->depth;
-    Rounding k = *best;
-    k.q = NEW_ARRAY(k.c, int8_t, channels * n);
+/* A second result of the same weights, to compare with the first: once for all groups, which can be
+ * as many as channels. */
+static Rounding result_beside(const Rounding *first) {
+    Rounding k = *first;
+    int64_t channels = k.w->dim[0];
+    k.q = NEW_ARRAY(k.c, int8_t, channels * k.depth);
     k.scale = NEW_ARRAY(k.c, double, channels);
     k.shift = NEW_ARRAY(k.c, double, channels);
     k.cost = NEW_ARRAY(k.c, double, channels);
-    const double *given = c_memdup(k.c, best->scale, (size_t)channels * sizeof *given);
+    return k;
+}
+
+/* The same on the best of several scales for each channel; they are `given` at first. */
+static void round_group_best(Rounding *best, Rounding *k, int64_t group, const double *given,
+                             const double *least, float *ahead) {
+    int64_t n = best->depth;
     for (int t = 0; t < TRIALS; t++) {
-        int64_t first = group * k.width;
-        for (int64_t o = first; o < first + k.width; o++)
-            k.scale[o] = fmax(trial(&k, given[o], t), least[o]);
-        round_group(&k, group, ahead);
-        for (int64_t o = first; o < first + k.width; o++) {
-            if (t > 0 && !(k.cost[o] < best->cost[o]))
+        int64_t first = group * k->width;
+        for (int64_t o = first; o < first + k->width; o++)
+            k->scale[o] = fmax(trial(k, given[o], t), least[o]);
+        round_group(k, group, ahead);
+        for (int64_t o = first; o < first + k->width; o++) {
+            if (t > 0 && !(k->cost[o] < best->cost[o]))
                 continue;
-            best->scale[o] = k.scale[o];
-            best->shift[o] = k.shift[o];
-            best->cost[o] = k.cost[o];
-            memcpy(best->q + o * n, k.q + o * n, (size_t)n);
+            best->scale[o] = k->scale[o];
+            best->shift[o] = k->shift[o];
+            best->cost[o] = k->cost[o];
+            memcpy(best->q + o * n, k->q + o * n, (size_t)n);
         }
     }
 }
@@ -174,11 +181,13 @@ static void round_groups(Rounding *k, const Grid *grid, const double *least, flo
     float *ahead = NEW_ARRAY(k->c, float, k->width);
     bool choose = grid->part_count == channels && (grid->bits == 4 || n <= CHOICE_DEPTH);
     k->r = scratch;
+    Rounding trials = choose ? result_beside(k) : (Rounding){0};
+    const double *given = c_memdup(k->c, k->scale, (size_t)channels * sizeof *given);
     for (int64_t g = 0; g < channels / k->width; g++)
         if (!factor_group(k, g, scratch + 2 * n * n, scratch + n * n))
             round_nearest(k, g);
         else if (choose)
-            round_group_best(k, g, least, ahead);
+            round_group_best(k, &trials, g, given, least, ahead);
         else
             round_group(k, g, ahead);
 }
