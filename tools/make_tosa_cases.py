@@ -156,6 +156,8 @@ def cases():
     yield "far_dilated_transposed_conv", Fn(lambda m, x: m.layer(x).amax(-1), layer=nn.ConvTranspose1d(64, 64, 2, groups=64, dilation=5000)), \
         [normal(1, 64, 2)]
     yield "volumes", nn.Conv3d(2, 3, 3, padding=1), [normal(1, 2, 4, 5, 6)]
+    yield "norms_before_linear", nn.Sequential(nn.LayerNorm(48), nn.Linear(48, 32), nn.GroupNorm(2, 8), nn.Linear(32, 16), nn.RMSNorm(16),
+                                               nn.Linear(16, 24)), [normal(1, 8, 48)]
 
 
 def main():

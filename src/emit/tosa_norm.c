@@ -1,26 +1,15 @@
-/* Layer, RMS, group and instance norm in TOSA. The kernel's 64-bit statistics have no form there;
- * these have 32 bits: distances to the nearest integer of the mean are exact, so are the sum of
- * their squares and that of them, which takes the rest of the mean away; 1 / sqrt comes from a
- * TABLE and two Newton steps. What is lost is below 2^-14 of a normalized element where the
- * elements deviate by half a step or more: a result may be the step beside the kernel's. */
+/* Layer, RMS, group and instance norm in TOSA: the numbers of lower/short_norm.c. */
 #include "emit/tosa.h"
-#include "ops/ops.h"
+#include "lower/short_norm.h"
 
 #include <math.h>
-
-/* A distance is below 255.5, a root at most 2^ROOT_BITS * 2: their product is below 2^58 * 255.5 /
- * 256 times 2^(FRACTION - 20), and fits 32 bits behind PRODUCT_BITS. */
-enum { FRACTION = 20, PRODUCT_BITS = 27, ROOT_BITS = 29 };
-enum { SUM_MOST = INT32_MAX - 3 }; /* of a sum of squares with epsilon: either may round up */
-enum { CENTERED_MOST = 1 << 16 };  /* elements: see statistics() */
 
 typedef struct {
     Tosa *t;
     const Node *n;
     Norm v;
     TosaDims dims, single; /* [outer][groups][channels][elements]; the last two as one each */
-    int spare;             /* bits of fraction of a sum of squares */
-    double unit;           /* that a sum of squares is of the square of a step */
+    ShortNorm s;
 } Norming;
 
 static int number(const Norming *k, int32_t value) {
@@ -40,7 +29,7 @@ static int sum(const Norming *k, int tensor) {
 }
 
 typedef struct {
-    int away;    /* 2^FRACTION times the distance to the group's mean */
+    int away;    /* 2^SHORT_NORM_FRACTION times the distance to the group's mean */
     int squares; /* 2^spare times the sum of the distances' squares */
 } Statistics;
 
@@ -58,29 +47,29 @@ static Statistics statistics(const Norming *k, int tensor) {
         x = tosa_pair(t, TOSA_SUB, x, mean);
         left = sum(k, x);
     }
-    Statistics s = {shifted_left(k, x, FRACTION),
-                    shifted_left(k, sum(k, tosa_product(t, x, x, 0)), k->spare)};
+    Statistics s = {shifted_left(k, x, SHORT_NORM_FRACTION),
+                    shifted_left(k, sum(k, tosa_product(t, x, x, 0)), k->s.spare)};
     if (left >= 0) {
         double each = 1 / (double)k->v.count;
-        int rest = tosa_rescale_by(t, left, TOSA_INT32, 0, 0, ldexp(each, FRACTION));
+        int rest = tosa_rescale_by(t, left, TOSA_INT32, 0, 0, ldexp(each, SHORT_NORM_FRACTION));
         int square = tosa_rescale_by(t, tosa_product(t, left, left, 0), TOSA_INT32, 0, 0,
-                                     ldexp(each, k->spare));
+                                     ldexp(each, k->s.spare));
         s.away = tosa_pair(t, TOSA_SUB, s.away, rest);
         s.squares = tosa_pair(t, TOSA_SUB, s.squares, square);
     }
     return s;
 }
 
-/* 1 / sqrt(u) in ROOT_BITS for u = m / 2^31 from a quarter up: eight bits by table, then 16 and 27.
+/* 1 / sqrt(u) in SHORT_NORM_ROOT for u = m / 2^31 from a quarter up: eight bits by table, then 16
+ * and 27.
  */
 static int roots(const Norming *k, int m) {
-    int8_t entry[256];
+    int8_t entry[SHORT_NORM_ROOTS]; /* entry i is of m = (i - 128 + 160) * 2^23 */
     int centred = tosa_pair(k->t, TOSA_SUB, m, number(k, 160 << 23));
     int index = tosa_rescale_by(k->t, centred, TOSA_INT8, 0, 0, ldexp(1, -23));
-    for (int i = 0; i < 256; i++) /* entry i is of m = (i - 128 + 160) * 2^23 */
-        entry[i] = (int8_t)fmax(-128, fmin(127, round(128 * (sqrt(256.0 / (i + 32)) - 1.5))));
-    int y = tosa_widened(k->t, tosa_lookup(k->t, index, entry), 0, ROOT_BITS - 7);
-    y = tosa_pair(k->t, TOSA_ADD, y, number(k, 3 << (ROOT_BITS - 1)));
+    short_norm_roots(entry);
+    int y = tosa_widened(k->t, tosa_lookup(k->t, index, entry), 0, SHORT_NORM_ROOT - 7);
+    y = tosa_pair(k->t, TOSA_ADD, y, number(k, 3 << (SHORT_NORM_ROOT - 1)));
     for (int step = 0; step < 2; step++) { /* y * (3 - u * y^2) / 2 */
         int squared = tosa_product(k->t, m, tosa_product(k->t, y, y, 31), 31);
         y = tosa_product(k->t, y, tosa_pair(k->t, TOSA_SUB, number(k, 3 << 27), squared), 28);
@@ -88,17 +77,10 @@ static int roots(const Norming *k, int m) {
     return y;
 }
 
-/* In squares of a step. */
-static double epsilon_of(const Node *n, const Norm *v) {
-    double step = value_scale(node_in(n, "input"));
-    return v->eps / (step * step);
-}
-
-/* Distances divided by their root mean square: *scale is what one of these numbers is worth. */
-static int normalized(const Norming *k, const Statistics *s, double *scale) {
+/* Distances divided by their root mean square. */
+static int normalized(const Norming *k, const Statistics *s) {
     Tosa *t = k->t;
-    int32_t epsilon = (int32_t)rint(epsilon_of(k->n, &k->v) * k->unit);
-    int v = tosa_pair(t, TOSA_MAXIMUM, tosa_pair(t, TOSA_ADD, s->squares, number(k, epsilon)),
+    int v = tosa_pair(t, TOSA_MAXIMUM, tosa_pair(t, TOSA_ADD, s->squares, number(k, k->s.epsilon)),
                       number(k, 1));
     int zeros = tosa_add(t, TOSA_CLZ, NULL, 1, &v, TOSA_INT32, &k->single); /* 1 to 31 */
     /* 0 to 15: half of the even shift that leaves 29 bits */
@@ -107,9 +89,7 @@ static int normalized(const Norming *k, const Statistics *s, double *scale) {
     int even = tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, half, number(k, 1));
     int y = roots(k, tosa_pair(t, TOSA_LOGICAL_LEFT_SHIFT, v, even));
     int right = tosa_pair(t, TOSA_SUB, number(k, 15), half);
-    *scale =
-        sqrt(k->unit) * ldexp(1, PRODUCT_BITS + 15 - ROOT_BITS - FRACTION) / sqrt(ldexp(1, 31));
-    return tosa_shifted_right(t, tosa_product(t, s->away, y, PRODUCT_BITS), right);
+    return tosa_shifted_right(t, tosa_product(t, s->away, y, SHORT_NORM_PRODUCT), right);
 }
 
 /* A parameter in steps of `step`, shaped to meet the elements that it is of. */
@@ -125,15 +105,15 @@ static int parameter(const Norming *k, const Value *v, double step, double most)
 }
 
 /* x * gamma + beta on the grid of the output. */
-static int scaled(const Norming *k, int x, double scale) {
+static int scaled(const Norming *k, int x) {
     const Value *weight = node_in(k->n, "weight"), *bias = node_in(k->n, "bias");
-    double top = 0;
+    double top = 0, scale = k->s.scale;
     for (int64_t i = 0; weight && i < type_count(&weight->type); i++)
         top = fmax(top, fabs(array_get(weight->constant, i)));
     double step = top > 0 ? top / 32767 : 1;
     if (weight) {
-        x = tosa_product(k->t, x, parameter(k, weight, step, 32767), 10);
-        scale *= ldexp(step, 10);
+        x = tosa_product(k->t, x, parameter(k, weight, step, 32767), SHORT_NORM_GAMMA);
+        scale *= ldexp(step, SHORT_NORM_GAMMA);
     }
     if (bias)
         x = tosa_pair(k->t, TOSA_ADD, x, parameter(k, bias, scale, 1 << 29));
@@ -141,43 +121,28 @@ static int scaled(const Norming *k, int x, double scale) {
                            scale / value_scale(k->n->out[0]));
 }
 
-/* Squares of distances to the mean's nearest integer are 127.5^2 + 1/4 at most on average, those to
- * zero 255^2: their sum with epsilon stays within 31 bits. */
-static int spare_bits(const Node *n, const Norm *v) {
-    double most = v->centered ? 16257 : 255 * 255;
-    return ilogb(SUM_MOST / ((double)v->count * (most + epsilon_of(n, v))));
-}
-
-static bool fits(Tosa *t, const Node *n, const Norm *v) {
+static bool fits(Tosa *t, const Node *n) {
     const Value *weight = node_in(n, "weight"), *bias = node_in(n, "bias");
     if (!layer_int8(node_in(n, "input")) || !layer_int8(n->out[0]) ||
         (weight && !weight->constant) || (bias && !bias->constant))
         return false;
-    bool good = spare_bits(n, v) >= 0 && (!v->centered || v->count <= CENTERED_MOST);
-    if (!good)
-        t->refusal = c_format(
-            t->c,
-            "the squares of %lld elements and an epsilon of %.3g squared steps need more than "
-            "32 bits",
-            (long long)v->count, epsilon_of(n, v));
-    return good;
+    t->refusal = short_norm_refusal(t->c, n);
+    return !t->refusal;
 }
 
 bool tosa_norm(Tosa *t, Node *n) {
     Norming k = {.t = t, .n = n, .v = norm_read(n)};
-    if (!fits(t, n, &k.v))
+    if (!fits(t, n))
         return false;
     k.dims = k.v.channels ? (TosaDims){4,
                                        {k.v.outer / k.v.groups, k.v.groups, k.v.channels,
                                         k.v.count / k.v.channels}}
                           : (TosaDims){4, {k.v.outer, 1, 1, k.v.count}};
     k.single = (TosaDims){4, {k.dims.dim[0], k.dims.dim[1], 1, 1}};
-    k.spare = spare_bits(n, &k.v);
-    k.unit = ldexp((double)k.v.count, k.spare);
+    k.s = short_norm_of(n);
     int x = tosa_reshape(t, tosa_in_logical_order(t, node_in(n, "input")), &k.dims);
-    double scale;
     Statistics statistic = statistics(&k, x);
-    x = normalized(&k, &statistic, &scale);
-    tosa_store(t, n, tosa_in_own_order(t, n, scaled(&k, x, scale)));
+    x = normalized(&k, &statistic);
+    tosa_store(t, n, tosa_in_own_order(t, n, scaled(&k, x)));
     return true;
 }

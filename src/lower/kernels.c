@@ -105,7 +105,16 @@ const Variant *variant_choose(const Call *call, const char *isa) {
     return best;
 }
 
+bool variant_is_given(const Call *call) {
+    bool listed = false;
+    for (int i = 0; i < variant_table_count; i++)
+        listed |= call->variant == &variant_table[i];
+    return call->variant && !listed;
+}
+
 void variant_settle(Call *call, const char *isa) {
+    if (variant_is_given(call))
+        return;
     call->variant = variant_choose(call, isa);
     if (!call->variant->isa)
         int4_to_bytes(call, isa);

@@ -76,6 +76,8 @@ extern const int variant_table_count;
 const Variant *variant_choose(const Call *call, const char *isa);
 /* Is it of this ISA level or one below? */
 bool variant_runs_on(const Variant *v, const char *isa);
+/* Lowering has given the call a variant that no CPU has. */
+bool variant_is_given(const Call *call);
 /* Gives a call its variant. One for weights of 4 bits for which the level has none, but has one for
  * 8, becomes a call with 8. */
 void variant_settle(Call *call, const char *isa);

@@ -29,8 +29,8 @@ static double with_variant(const Scale *s, const Call *call, const Variant *v) {
 }
 
 static bool could_take(const Call *call, const Variant *v, const char *isa) {
-    return v->kernel == call->kernel && v != call->variant && variant_runs_on(v, isa) &&
-           v->accepts(call);
+    return v->kernel == call->kernel && v != call->variant && !variant_is_given(call) &&
+           variant_runs_on(v, isa) && v->accepts(call);
 }
 
 static void weigh_instructions(const Scale *s, Call *call) {

@@ -1,7 +1,9 @@
 /* Normalizations. Batch norm at inference is one multiplication and addition per channel: a
  * depthwise convolution of size one, unless pass fold has already put it into a neighbour. Layer,
  * RMS, group and instance norm have one kernel, which takes its statistics in integers. */
+#include "layer_norm_s8.h"
 #include "lower/float.h"
+#include "lower/short_norm.h"
 #include "ops/ops.h"
 
 #include <string.h>
@@ -109,8 +111,9 @@ static Value *scaled_apart(Graph *g, Node *n, Value *y, Value *weight, Value *bi
 static Value *group_norm_node(C *c, Graph *g, Node *n, Value *x, int64_t groups, double eps) {
     Value *weight = node_in(n, "weight"), *bias = node_in(n, "bias");
     bool apart = !is_number(weight) || !is_number(bias);
-    Value *y = MAKE("corten::group_norm", arg_value(x), arg_value(apart ? NULL : weight),
-                    arg_value(apart ? NULL : bias), arg_int(groups), arg_float(eps));
+    Value *y =
+        MAKE("corten::group_norm", arg_value(x), arg_value(apart ? NULL : weight),
+             arg_value(apart ? NULL : bias), arg_int(groups), arg_float(eps), arg_bool(false));
     if (!apart)
         return y;
     int rank = x->type.rank;
@@ -305,18 +308,23 @@ static bool norm_loops(const Node *n, const Norm *v, CtnLayerNormS8Args *a) {
                      a->reduced_parameter_stride);
 }
 
-/* gamma as int16 and beta as int32 on gamma's scale, which is returned. */
-static double norm_parameters(C *c, Call *call, CtnLayerNormS8Args *a, const Value *weight,
-                              const Value *bias) {
-    double scale = ldexp(1, -16), top = 0;
+static const double beta_most = 1 << 29; /* that a sum with a normalized number fits 32 bits */
+
+/* gamma as int16 and beta as int32 on the scale, which is returned, of normalized numbers of
+ * `scale` times gamma without its last `lost` bits. */
+static double norm_parameters(C *c, Call *call, CtnLayerNormS8Args *a, const Node *n, double scale,
+                              int lost) {
+    const Value *weight = node_in(n, "weight"), *bias = node_in(n, "bias");
+    double top = 0;
     if (weight) {
         int64_t count = type_count(&weight->type);
         int16_t *gamma = NEW_ARRAY(c, int16_t, count);
         for (int64_t i = 0; i < count; i++)
             top = fmax(top, fabs(array_get(weight->constant, i)));
-        scale = top > 0 ? top / 32767 : 1;
+        double step = top > 0 ? top / 32767 : 1;
         for (int64_t i = 0; i < count; i++)
-            gamma[i] = (int16_t)lround(array_get(weight->constant, i) / scale);
+            gamma[i] = (int16_t)lround(array_get(weight->constant, i) / step);
+        scale *= ldexp(step, lost);
         call_const(call, &a->gamma, "gamma", DT_I16, gamma, count * 2, 2);
     } else {
         call_absent(call, &a->gamma);
@@ -325,8 +333,8 @@ static double norm_parameters(C *c, Call *call, CtnLayerNormS8Args *a, const Val
         int64_t count = type_count(&bias->type);
         int32_t *beta = NEW_ARRAY(c, int32_t, count);
         for (int64_t i = 0; i < count; i++)
-            beta[i] = (int32_t)fmax(-(1 << 30),
-                                    fmin(1 << 30, round(array_get(bias->constant, i) / scale)));
+            beta[i] = (int32_t)fmax(-beta_most,
+                                    fmin(beta_most, round(array_get(bias->constant, i) / scale)));
         call_const(call, &a->beta, "beta", DT_I32, beta, count * 4, 4);
     } else {
         call_absent(call, &a->beta);
@@ -344,6 +352,13 @@ static bool norm_ready(C *c, const Node *n, const Norm *v) {
     return true;
 }
 
+static int32_t epsilon_for_kernels(const Norm *v, double step, int32_t *high) {
+    double root = (double)v->count / step;
+    uint64_t epsilon = (uint64_t)fmin(rint(v->eps * root * root), 4e18);
+    *high = (int32_t)(epsilon >> 32);
+    return (int32_t)(uint32_t)epsilon;
+}
+
 static void norm_lower(C *c, Graph *g, Node *n) {
     Norm v = norm_read(n);
     Value *x = node_in(n, "input"), *y = node_result(n);
@@ -355,13 +370,20 @@ static void norm_lower(C *c, Graph *g, Node *n) {
         movement_refuse(c, n, "needs more than 4 loops");
     a->count = (int32_t)v.count;
     a->centered = v.centered;
-    double root = (double)v.count / value_scale(x);
-    uint64_t epsilon = (uint64_t)fmin(rint(v.eps * root * root), 4e18);
-    a->epsilon_low = (int32_t)(uint32_t)epsilon;
-    a->epsilon_high = (int32_t)(epsilon >> 32);
+    a->epsilon_low = epsilon_for_kernels(&v, value_scale(x), &a->epsilon_high);
+    double scale = ldexp(1, -CTN_NORM_BITS);
+    int lost = CTN_NORM_BITS;
+    if (node_bool(n, "short") && !short_norm_refusal(c, n)) {
+        ShortNorm s = short_norm_of(n);
+        call->variant = &short_norm_variant;
+        a->epsilon_low = s.epsilon;
+        a->epsilon_high = s.spare;
+        scale = s.scale;
+        lost = SHORT_NORM_GAMMA;
+    }
     a->input_zero_point = value_zero_point(x);
     a->output_zero_point = value_zero_point(n->out[0]);
-    double scale = norm_parameters(c, call, a, node_in(n, "weight"), node_in(n, "bias"));
+    scale = norm_parameters(c, call, a, n, scale, lost);
     multiplier_from(scale / value_scale(n->out[0]), &a->multiplier, &a->shift);
     store_clamp(n, &a->clamp_min, &a->clamp_max);
     call_in(call, &a->input, x);
@@ -425,9 +447,9 @@ static void layer_norm_decompose(C *c, Graph *g, Node *n) {
     double eps = node_has(n, "eps") ? node_double(n, "eps") : 1.1920928955078125e-07;
     Value *weight = node_in(n, "weight"), *bias = node_takes(n, "bias") ? node_in(n, "bias") : NULL;
     bool apart = !is_number(weight) || !is_number(bias);
-    Value *y =
-        MAKE("corten::layer_norm", arg_value(x), arg_value(apart ? NULL : weight),
-             arg_value(apart ? NULL : bias), arg_int(rank), arg_float(eps), arg_bool(centered));
+    Value *y = MAKE("corten::layer_norm", arg_value(x), arg_value(apart ? NULL : weight),
+                    arg_value(apart ? NULL : bias), arg_int(rank), arg_float(eps),
+                    arg_bool(centered), arg_bool(false));
     value_replace(g, n->out[0], apart ? scaled_apart(g, n, y, weight, bias) : y);
     if (n->out_count < 3)
         return;
@@ -515,13 +537,13 @@ static const Op rows[] = {
                "running_mean, Tensor? running_var, bool use_input_stats, float momentum, float "
                "eps, bool cudnn_enabled) -> Tensor",
      COMPOSITE(instance_norm_decompose)},
-    /* over the last `rank` dims; centered=False: RMS norm */
+    /* over the last `rank` dims; centered=False: RMS norm; short: lower/short_norm.h */
     {.schema = "corten::layer_norm(Tensor input, Tensor? weight, Tensor? bias, int rank, float "
-               "eps, bool centered) -> Tensor",
+               "eps, bool centered, bool short=False) -> Tensor",
      NORM_CORE},
     /* over dim 1 in `groups` and all dims behind it */
     {.schema = "corten::group_norm(Tensor input, Tensor? weight, Tensor? bias, int groups, float "
-               "eps) -> Tensor",
+               "eps, bool short=False) -> Tensor",
      NORM_CORE},
 };
 

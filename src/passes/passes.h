@@ -35,6 +35,7 @@ typedef struct {
     bool same_pools;    /* average pools keep the grid of what they read */
     bool plain_softmax; /* 256 steps from 0 to 1, of long rows too */
     bool float_io;      /* inputs and outputs are floats unless --io says otherwise */
+    bool short_norms;   /* norms compute in 32 bits */
     bool of_npu;        /* of C with parts for an NPU */
     bool row_major;     /* convolutions read pixels row by row, those of one tap too */
 } Profile;

@@ -3,7 +3,7 @@
 
 const Profile profile_table[] = {
     {"c", .fine_tables = true, .small_wide = true},
-    {"tosa", .fine_tables = false, .small_wide = false},
+    {"tosa", .fine_tables = false, .small_wide = false, .short_norms = true},
     {"pte", .same_pools = true, .plain_softmax = true, .float_io = true, .row_major = true},
     {"npu", .fine_tables = false, .small_wide = false, .of_npu = true},
 };

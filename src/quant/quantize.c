@@ -5,6 +5,7 @@
 #include "quant/sets.h"
 
 #include "lower/lower.h"
+#include "lower/short_norm.h"
 
 #include <math.h>
 #include <string.h>
@@ -432,6 +433,12 @@ static void forget_calibration(Graph *g) {
     }
 }
 
+static void shorten_norms(Graph *g) {
+    for (Node *n = g->first; n; n = n->next)
+        if (!n->float_kept && node_takes(n, "short"))
+            short_norm_make(n);
+}
+
 void pass_quantize(C *c, Graph *g, const Options *o) {
     graph_index(g);
     calibration_check_finite(c, g);
@@ -448,5 +455,7 @@ void pass_quantize(C *c, Graph *g, const Options *o) {
         widths_match(&s);
     if (diag_error_count(c) == 0)
         quantize_constants(c, g, o);
+    if (profile_of(o)->short_norms)
+        shorten_norms(g);
     forget_calibration(g);
 }

@@ -39,31 +39,30 @@ done
 for name in delays odd/identity odd/views; do
     cases="$cases $source/tests/flow/$name"
 done
-for name in norm_of_small_deviations norm_of_tiny_numbers rms_norm_of_32768 layer_norm layer_norm_of_images rms_norm group_norm instance_norm; do
-    cases="$cases $source/tests/tosa/cases/$name=1"
+for name in norms_before_linear norm_of_small_deviations norm_of_tiny_numbers rms_norm_of_32768 layer_norm layer_norm_of_images rms_norm group_norm instance_norm; do
+    cases="$cases $source/tests/tosa/cases/$name"
 done
 for name in gru_both_ways gru_cell_that_streams gru_from_states lstm_between lstm_both_ways lstm_from_states lstm_of_100_steps rnn_of_relu \
     rnn_of_tanh running_mean; do
     cases="$cases $source/tests/tosa/cases/$name"
 done
-# In 16 bits bit for bit too, but for averages, sums of more than 32 bits, and norms, which have 8.
+# In 16 bits bit for bit too, but for averages and sums of more than 32 bits.
 for name in add_of_unlike_scales boxes_and_scores cat_of_free_and_fixed concat conv_hardswish_inplace grouped_conv_without_bias \
     linear_of_tiny_inputs pad_with_one permutations squeeze_excite stack upsample_2 upsample_2_25 wide_conv1d; do
     cases="$cases $source/tests/pains/$name=0,int16"
 done
 for name in adaptive_max_pool bilinear_2 bilinear_aligned differences flipped_and_gathered groups_of_channels least_of_rows \
-    linear_3 masked_softmax matmul_broadcast operators_by_other_names outer_product permuted_six_dims \
+    layer_norm linear_3 masked_softmax matmul_broadcast norms_before_linear operators_by_other_names outer_product permuted_six_dims \
     prelu_of_slopes_below_zero softmax_of_channels softmax_of_long_rows strided_slices transposed_convs; do
     cases="$cases $source/tests/tosa/cases/$name=0,int16"
 done
-for name in pains/avg_pool_ceil_counting_pads pains/avg_pool_divisor tosa/cases/average_over_padding tosa/cases/layer_norm \
-    tosa/cases/long_sums; do
+for name in pains/avg_pool_ceil_counting_pads pains/avg_pool_divisor tosa/cases/average_over_padding tosa/cases/long_sums; do
     cases="$cases $source/tests/$name=1,int16"
 done
 check 2 $cases
 shared=$source/../shared/models
 [ -d "$shared" ] || exit 0
 check 4 "$shared/ds_cnn" "$shared/resnet8" "$shared/mobilenet_v1_025" "$shared/deep_autoencoder" \
-    "$shared/digits_vit=1" "$shared/mtcnn_pnet" "$shared/silero_vad"
+    "$shared/digits_vit" "$shared/mtcnn_pnet" "$shared/silero_vad"
 check 2 "$shared/digits_silu=0,int16" "$shared/resnet8=0,int16" "$shared/deep_autoencoder=0,int16"
 check 1 "$shared/mobilenet_v2" "$shared/yolo11n_320"
