@@ -24,7 +24,7 @@ bool layer_quantized(const Value *v) {
 
 bool layer_constant(const Node *n) {
     const Value *w = node_in(n, "weight"), *bias = node_in(n, "bias");
-    return layer_int8(w) && w->constant && (!bias || bias->constant);
+    return w->grid && w->constant && value_storage(w) == DT_I8 && (!bias || bias->constant);
 }
 
 bool layer_fits(const Node *n) {
@@ -113,8 +113,21 @@ int32_t *adaptive_divisors(C *c, const Value *x, const Value *y) {
     return size;
 }
 
+/* Kernels have 16 times what has 4 bits (grid_unit). */
+const int8_t *layer_bytes(C *c, const Node *n) {
+    const Value *w = node_in(n, "weight");
+    const int8_t *data = w->constant->data;
+    if (w->grid->bits == 8)
+        return data;
+    int64_t count = array_count(w->constant);
+    int8_t *bytes = c_alloc(c, (size_t)count);
+    for (int64_t i = 0; i < count; i++)
+        bytes[i] = (int8_t)(data[i] * 16);
+    return bytes;
+}
+
 const int8_t *layer_weights(C *c, const Node *n, const LayerWindow *k, bool depthwise) {
-    const int8_t *from = node_in(n, "weight")->constant->data;
+    const int8_t *from = layer_bytes(c, n);
     int64_t taps = k->kernel[0] * k->kernel[1];
     int8_t *to = c_alloc(c, (size_t)(k->out_c * k->depth * taps));
     for (int64_t o = 0; o < k->out_c; o++)
@@ -211,6 +224,6 @@ void layer_factors(const Node *n, int64_t channels, int32_t *multiplier, int32_t
         const Part *p = &w->grid->part[k];
         int64_t start = p->axis < 0 ? 0 : p->start, stop = p->axis < 0 ? channels : p->stop;
         for (int64_t i = start; i < stop && i < channels; i++)
-            multiplier_from(factor * p->scale, &multiplier[i], &shift[i]);
+            multiplier_from(factor * grid_unit(w->grid, k), &multiplier[i], &shift[i]);
     }
 }

@@ -9,8 +9,11 @@ bool grids_equal(const Value *a, const Value *b);
 bool layer_int8(const Value *v);      /* an activation or weight of 8 bits */
 bool layer_int16(const Value *v);     /* an activation of 16 bits */
 bool layer_quantized(const Value *v); /* one or the other */
-bool layer_constant(const Node *n);   /* has constant int8 weights, and a constant bias or none */
-bool layer_fits(const Node *n);       /* and int8 in and out */
+/* It has constant weights of 8 or 4 bits, and a constant bias or none. */
+bool layer_constant(const Node *n);
+bool layer_fits(const Node *n); /* and int8 in and out */
+/* These weights as int8, in the order of the graph. */
+const int8_t *layer_bytes(C *c, const Node *n);
 
 /* Height and width of an image of rank 3 or 4: one spatial dim is two with a height of one. */
 typedef struct {

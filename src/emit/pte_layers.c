@@ -325,7 +325,7 @@ static void write_plain_linear(Pte *t, Node *n, int input, int output) {
     PteConvCall a = layer_call(t, n, columns);
     bool sums = pte_isa_is(t, "mve");
     int32_t *sum = NEW_ARRAY(t->c, int32_t, columns);
-    const int8_t *weight = w->constant->data;
+    const int8_t *weight = layer_bytes(t->c, n);
     for (int64_t j = 0; j < columns; j++) {
         sum[j] = a.bias[j];
         for (int64_t i = 0; i < depth; i++)
@@ -353,7 +353,7 @@ static void write_pixel_linear(Pte *t, Node *n, int input, int output) {
     PteRows r = {.rows = dims_count(x->type.rank - 1, x->type.dim),
                  .depth = w->type.dim[1],
                  .columns = w->type.dim[0],
-                 .weights = w->constant->data,
+                 .weights = layer_bytes(t->c, n),
                  .bias = a.bias,
                  .multiplier = a.multiplier,
                  .shift = a.shift,

@@ -23,14 +23,14 @@ static int bits_beyond(double most) {
 
 /* The largest sum that int16 can make of weights and bias. */
 static double largest_sum(C *c, const Node *n, int64_t channels) {
-    const Array *w = node_in(n, "weight")->constant;
+    const int8_t *w = layer_bytes(c, n);
     const int32_t *bias = layer_bias(c, n, channels);
-    int64_t each = array_count(w) / channels;
+    int64_t each = array_count(node_in(n, "weight")->constant) / channels;
     double largest = 0;
     for (int64_t o = 0; o < channels; o++) {
         double sum = fabs((double)bias[o]);
         for (int64_t i = 0; i < each; i++)
-            sum += 32768.0 * abs(((const int8_t *)w->data)[o * each + i]);
+            sum += 32768.0 * abs(w[o * each + i]);
         largest = fmax(largest, sum);
     }
     return largest;
@@ -209,7 +209,7 @@ bool tosa_linear(Tosa *t, Node *n) {
     TosaAttributes a = {.stride = {1, 1}, .dilation = {1, 1}};
     int pixels = tosa_reshape(t, tosa_in_logical_order(t, x), &(TosaDims){4, {rows, 1, 1, depth}});
     int weights =
-        tosa_const(t, TOSA_INT8, &(TosaDims){4, {channels, 1, 1, depth}}, w->constant->data);
+        tosa_const(t, TOSA_INT8, &(TosaDims){4, {channels, 1, 1, depth}}, layer_bytes(t->c, n));
     int bias = bias_tensor(t, n, channels, layer_bias(t->c, n, channels));
     int sums = layer_sums(t, n, TOSA_CONV2D, &a, pixels, weights, bias,
                           &(TosaDims){4, {rows, 1, 1, channels}});

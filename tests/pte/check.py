@@ -9,7 +9,7 @@ and runs it with the dialect's Python kernels (see runtime.py) in exactly the me
 so that a plan that lets two values meet shows, and what is written beyond it.
 No number may differ from the simulator; of a case that is given as CASE=STEPS, by at most so many
 steps of the output; CASE=STEPS,BYTES also limits the planned memory, and CASE=STEPS,BYTES,CPU is
-compiled for that CPU alone.
+compiled for that CPU alone, CASE=STEPS,BYTES,CPU,BITS with all that can in BITS (w4); any of them may be empty.
 """
 
 import json
@@ -212,10 +212,14 @@ def files_of(case: Path, work: Path) -> tuple[Path, Path, Path]:
 
 def check_target(runtime: Runtime, corten: str, target: str, count: int, case: str, work: Path) -> list[str]:
     path, _, limits = case.partition("=")
-    steps, most, _ = (limits + ",,").split(",", 2)
+    steps, most, _, bits, *_ = (limits + ",,,").split(",")
     archive, calibration, test = files_of(Path(path), work)
     out = work / target
-    run(corten, "compile", archive, "-c", calibration, "-t", target, "--emit", "pte", "--bundle", "-o", out, "-q")
+    words = ["--emit", "pte", "--bundle", "-o", out, "-q"]
+    if bits:
+        (work / "precision").write_text(f"* = {bits}\n")
+        words += ["--precision", work / "precision"]
+    run(corten, "compile", archive, "-c", calibration, "-t", target, *words)
     report = json.loads((out / "report.json").read_text())
     file = next(out.glob("*.pte"))
     p = Program(file, runtime)
@@ -231,7 +235,7 @@ def check_target(runtime: Runtime, corten: str, target: str, count: int, case: s
             worst = max(worst, float(d.max()))
             differing += int((d > 1e-3).sum())
             total += d.size
-    print(f"{Path(path).name} for {target}: {differing} of {total} numbers differ, by at most {worst:.2f} "
+    print(f"{Path(path).name}{' in ' * bool(bits)}{bits} for {target}: {differing} of {total} numbers differ, by at most {worst:.2f} "
           f"steps; {p.planned:,} bytes planned, file {file.stat().st_size:,}", flush=True)
     faults = kernel_faults(p, target) + bundle_faults(out, p, (int(steps or 0) + 1e-3) * max(x.max() for x in scales))
     if worst > int(steps or 0) + 1e-3:
@@ -247,7 +251,7 @@ def main() -> None:
     built = tempfile.TemporaryDirectory()
     runtime = Runtime(Path(built.name))
     for case in cases:
-        only = case.partition("=")[2].split(",")[2:]
+        only = [cpu for cpu in case.partition("=")[2].split(",")[2:3] if cpu]
         if runtime.kernels:  # the host's are the plain ones, with their scratch
             only = ["cortex-m0plus"]
         for target in only or TARGETS:

@@ -31,6 +31,9 @@ done
 for name in _prelu_kernel/every_element avg_pool1d/ceil_count avg_pool1d/plain=1 max_pool1d/stride_padding adaptive_max_pool1d/7_to_3; do
     cases="$cases $source/tests/op/$name"
 done
+for name in pains/linear_of_tiny_inputs pains/wide_conv1d tosa/cases/groups_of_channels tosa/cases/transposed_convs; do # weights of 4 bits
+    cases="$cases $source/tests/$name=0,,cortex-m55,w4"
+done
 check 2 $cases
 shared=$source/../shared/models
 [ -d "$shared" ] || exit 0

@@ -5,7 +5,7 @@ usage: check.py CORTEN TOSA_REFERENCE_MODEL SAMPLES CASE...
 A CASE is a folder with an archive (*.pt2), calib.npz and test.npz, or the stem of an archive with an
 .npz for both beside it. It is compiled with --emit tosa; then each of the first SAMPLES goes through
 both. No number may differ; of a case that is given as CASE=STEPS, by at most so many steps. Of one that is
-given as CASE=STEPS,int16 all that can has 16 bits.
+given as CASE=STEPS,int16 all that can has 16 bits, of one as CASE=STEPS,w4 its weights 4.
 """
 
 import json

@@ -56,6 +56,9 @@ for name in adaptive_max_pool bilinear_2 bilinear_aligned differences flipped_an
     prelu_of_slopes_below_zero softmax_of_channels softmax_of_long_rows strided_slices transposed_convs; do
     cases="$cases $source/tests/tosa/cases/$name=0,int16"
 done
+for name in pains/grouped_conv_without_bias pains/wide_conv1d tosa/cases/groups_of_channels tosa/cases/long_sums; do # weights of 4 bits
+    cases="$cases $source/tests/$name=0,w4"
+done
 for name in pains/avg_pool_ceil_counting_pads pains/avg_pool_divisor tosa/cases/average_over_padding tosa/cases/long_sums; do
     cases="$cases $source/tests/$name=1,int16"
 done

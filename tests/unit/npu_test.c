@@ -104,6 +104,17 @@ static void a_stride_that_is_never_taken_is_no_limit(void **state) {
     assert_silent_on(said.results, "stays");
 }
 
+static void weights_of_4_bits_are_the_npus(void **state) {
+    (void)state;
+    CortenOptions o = options("tosa/cases/average_of_whole_images", "ethos-u55-128", NULL);
+    o.dump = "partition";
+    o.precision_text = "* = w4\n";
+    Said said = flow_run(corten_compile, o);
+    assert_code(said, 0);
+    assert_says(said.results, " npu");
+    assert_silent_on(said.results, "stays");
+}
+
 static void a_tosa_file_is_refused_with_node_and_limit(void **state) {
     (void)state;
     const char *out = flow_path("limited");
@@ -153,6 +164,7 @@ int main(void) {
         cmocka_unit_test(nodes_go_where_their_operators_are_taken),
         cmocka_unit_test(a_limit_is_of_a_family),
         cmocka_unit_test(a_stride_that_is_never_taken_is_no_limit),
+        cmocka_unit_test(weights_of_4_bits_are_the_npus),
         cmocka_unit_test(a_tosa_file_is_refused_with_node_and_limit),
         cmocka_unit_test(a_model_of_which_nothing_runs_there_is_refused),
         cmocka_unit_test(targets_are_cpus_npus_and_both),

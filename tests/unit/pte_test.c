@@ -9,14 +9,21 @@
 
 #include <cmocka.h>
 
-static Said compile(const char *stem, const char *out) {
+/* precision: lines of a file, NULL: none. */
+static Said compile_in(const char *stem, const char *out, const char *precision) {
     const char *data = flow_text("%s.npz", stem);
     return flow_run(corten_compile, (CortenOptions){.model = flow_text("%s.pt2", stem),
                                                     .calibrate = &data,
                                                     .calibrate_count = 1,
                                                     .target = "cortex-m55",
                                                     .emit = "pte",
+                                                    .precision_text = precision,
+                                                    .allow_float = precision != NULL,
                                                     .out = out});
+}
+
+static Said compile(const char *stem, const char *out) {
+    return compile_in(stem, out, NULL);
 }
 
 static const char *program(const char *stem, const char *out, size_t *bytes) {
@@ -153,6 +160,28 @@ static void bundles_are_of_programs_and_need_samples(void **state) {
     assert_memory_equal(file + 4, "BP08", 4);
 }
 
+/* Neither has a form in the dialect; weights of 4 bits are written as bytes. */
+static void floats_and_16_bits_are_refused(void **state) {
+    (void)state;
+    static const char *const precision[] = {"* = float\n", "* = int16\n"};
+    for (size_t i = 0; i < COUNT_OF(precision); i++) {
+        const char *out = flow_text("%s%zu", flow_path("widths"), i);
+        Said said = compile_in("pains/wide_conv1d", out, precision[i]);
+        assert_code(said, 1);
+        assert_says(said.messages, "corten::conv2d has no form in ExecuTorch's Cortex-M dialect");
+        assert_says(said.messages, "node conv1d");
+        assert_false(file_exists(out));
+    }
+    assert_code(compile_in("pains/wide_conv1d", flow_path("four"), "* = w4\n"), 0);
+}
+
+static void sizes_that_vary_are_refused(void **state) {
+    (void)state;
+    Said said = compile("bad/size_dynamic", flow_path("varying"));
+    assert_code(said, 1);
+    assert_says(said.messages, "dimension 0 of input 'x' is dynamic");
+}
+
 static void state_is_refused(void **state) {
     (void)state;
     Said said = compile("flow/counter", flow_path("state"));
@@ -174,6 +203,8 @@ int main(void) {
         cmocka_unit_test(quotients_that_are_rounded_are_refused),
         cmocka_unit_test(bytes_without_sign_are_refused),
         cmocka_unit_test(bundles_are_of_programs_and_need_samples),
+        cmocka_unit_test(floats_and_16_bits_are_refused),
+        cmocka_unit_test(sizes_that_vary_are_refused),
         cmocka_unit_test(state_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

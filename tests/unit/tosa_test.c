@@ -9,14 +9,21 @@
 
 #include <cmocka.h>
 
-static Said compile(const char *stem, const char *out, const char *emit) {
+/* precision: lines of a file, NULL: none. */
+static Said compile_in(const char *stem, const char *out, const char *emit, const char *precision) {
     const char *data = flow_text("%s.npz", stem);
     return flow_run(corten_compile, (CortenOptions){.model = flow_text("%s.pt2", stem),
                                                     .calibrate = &data,
                                                     .calibrate_count = 1,
                                                     .target = "cortex-m55",
                                                     .emit = emit,
+                                                    .precision_text = precision,
+                                                    .allow_float = precision != NULL,
                                                     .out = out});
+}
+
+static Said compile(const char *stem, const char *out, const char *emit) {
+    return compile_in(stem, out, emit, NULL);
 }
 
 static void a_program_is_written_instead_of_c(void **state) {
@@ -102,6 +109,42 @@ static void state_is_an_input_and_an_output(void **state) {
                      json_integer_value(json_object_get(hidden, "zero_point"))); /* zeros */
 }
 
+/* That their numbers are right is tests/tosa's matter. */
+static void weights_of_4_bits_are_written(void **state) {
+    (void)state;
+    const char *out = flow_path("four");
+    assert_code(compile_in("pains/wide_conv1d", out, "tosa", "* = w4\n"), 0);
+    const json_t *nodes = json_object_get(flow_report(out), "nodes"), *node;
+    int layers = 0;
+    size_t i;
+    json_array_foreach((json_t *)nodes, i, node) {
+        const char *weights = json_string_value(json_object_get(node, "weights"));
+        layers += weights && strcmp(weights, "int4") == 0;
+    }
+    assert_int_equal(layers, 2);
+}
+
+static void floats_are_refused(void **state) {
+    (void)state;
+    const char *out = flow_path("floats");
+    Said said = compile_in("pains/wide_conv1d", out, "tosa", "* = float\n");
+    assert_code(said, 1);
+    assert_says(said.messages,
+                "conv1d has no form in TOSA's integer profile for input, which is float32");
+    assert_says(said.messages, "node conv1d");
+    said = compile_in("op/grid_sampler_2d/aligned", out, "tosa", "");
+    assert_code(said, 1);
+    assert_says(said.messages, "node grid_sampler_2d");
+    assert_false(file_exists(out));
+}
+
+static void sizes_that_vary_are_refused(void **state) {
+    (void)state;
+    Said said = compile("bad/size_dynamic", flow_path("varying"), "tosa");
+    assert_code(said, 1);
+    assert_says(said.messages, "dimension 0 of input 'x' is dynamic");
+}
+
 static void exports_are_of_c(void **state) {
     (void)state;
     const char *data = "pains/concat.npz", *kind = "make";
@@ -127,6 +170,9 @@ int main(void) {
         cmocka_unit_test(nodes_without_a_form_are_named),
         cmocka_unit_test(numbers_without_a_form_are_named),
         cmocka_unit_test(state_is_an_input_and_an_output),
+        cmocka_unit_test(weights_of_4_bits_are_written),
+        cmocka_unit_test(floats_are_refused),
+        cmocka_unit_test(sizes_that_vary_are_refused),
         cmocka_unit_test(exports_are_of_c),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
