@@ -121,7 +121,7 @@ static void weights_of_4_bits_are_written(void **state) {
         const char *weights = json_string_value(json_object_get(node, "weights"));
         layers += weights && strcmp(weights, "int4") == 0;
     }
-    assert_int_equal(layers, 2);
+    assert_int_equal(layers, 3);
 }
 
 static void floats_are_refused(void **state) {
