@@ -3713,3 +3713,5 @@ const CodeTable code_tables[] = {
     {"mve", false, 473, mve_speed}, {"mve", true, 791, mve_size},
 };
 const int code_table_count = COUNT_OF(code_tables);
+/* sha256 of this and of runtime/: 18a7c8dc23a6aeb93a6ff19a953b3c3583bcbd41602411bf2bc68ffd8555a834
+ */

@@ -108,41 +108,98 @@ static const char *absolute(C *c, const char *path) {
     return copy;
 }
 
-static void add_sources(C *c, Words *w, const char *folder) {
+/* What several compilers at once make of the sources: 0.o, 1.o, ... */
+typedef struct {
+    const Chip *chip;
+    int count, most;  /* objects so far; compilers at once */
+    Process *process; /* of the last `most` objects, by number modulo `most` */
+} Objects;
+
+static Words compiler_words(const Chip *chip) {
+    Words w = words_new(chip->c);
+    words_add(&w, "arm-none-eabi-gcc");
+    words_split(&w, chip->options->cpu->gcc_flags);
+    return w;
+}
+
+static void await_object(Objects *o, int number) {
+    Process *p = &o->process[number % o->most];
+    int code = process_wait(p);
+    if (code != 0)
+        tool_failed(o->chip, "arm-none-eabi-gcc", code, p->log);
+}
+
+/* Compiles a file, named as seen from `folder`. Kernels are named by no path of this machine: what
+ * their objects depend on is then the same in every folder, and a compiler cache in front of the
+ * compiler finds them again. */
+static void compile(Objects *o, const char *folder, const char *file, const Words *flags) {
+    C *c = o->chip->c;
+    if (o->count >= o->most)
+        await_object(o, o->count - o->most);
+    Words w = compiler_words(o->chip);
+    words_split(
+        &w, "-std=gnu11 -O2 -ffp-contract=off -ffunction-sections -fdata-sections -ffreestanding");
+    for (int i = 0; i < flags->count; i++)
+        words_add(&w, flags->item[i]);
+    words_add(&w, "-c");
+    words_add(&w, file);
+    words_add(&w, "-o");
+    words_add(&w, work_file(o->chip, c_format(c, "%d.o", o->count)));
+    const char *log = work_file(o->chip, c_format(c, "%d.log", o->count));
+    o->process[o->count++ % o->most] = process_start(c, &w, folder, log, COMPILE_SECONDS);
+}
+
+static void compile_folder(Objects *o, const char *folder, const Words *flags) {
+    C *c = o->chip->c;
     const char **name;
     int count = folder_list(c, folder, &name);
     for (int i = 0; i < count; i++)
         if (text_ends_with(name[i], ".c") || text_ends_with(name[i], ".S"))
-            words_add(w, path_join(c, folder, name[i]));
+            compile(o, folder, name[i], flags);
 }
 
-static void build(const Chip *chip) {
+static Words model_flags(const Chip *chip, const char *boards, const char *board) {
     C *c = chip->c;
-    const Cpu *cpu = chip->options->cpu;
-    const char *boards = absolute(c, path_join(c, share_folder(c), "boards"));
-    const char *board = path_join(c, boards, cpu->board);
-    const char *runtime = path_join(c, chip->model_folder, "runtime");
     Words w = words_new(c);
-    words_add(&w, "arm-none-eabi-gcc");
-    words_split(&w, cpu->gcc_flags);
-    words_split(&w, "-std=gnu11 -O2 -ffp-contract=off -ffunction-sections -fdata-sections "
-                    "-ffreestanding -nostdlib -Wl,--gc-sections -I.");
     words_add(&w, c_format(c, "-D%s_OWN_MEMORY", upper_name(c, chip->g->name)));
     for (int r = 0; r < CTN_REGIONS; r++) /* the board has no such sections */
         if (region_is_used(chip->g, r) && chip->g->region[r].section)
             words_add(&w, c_format(c, "-D%s_%s_SECTION=", upper_name(c, chip->g->name),
                                    upper_name(c, chip->g->region[r].name)));
-    words_add(&w, c_format(c, "-I%s", chip->model_folder));
-    words_add(&w, c_format(c, "-I%s", runtime));
-    words_add(&w, c_format(c, "-I%s", boards));
-    words_add(&w, c_format(c, "-I%s", board));
+    const char *folders[] = {chip->work, chip->model_folder,
+                             path_join(c, chip->model_folder, "runtime"), boards, board};
+    for (int i = 0; i < (int)COUNT_OF(folders); i++)
+        words_add(&w, c_format(c, "-I%s", folders[i]));
+    return w;
+}
+
+static void link_objects(const Chip *chip, int count, const char *boards, const char *board) {
+    C *c = chip->c;
+    Words w = compiler_words(chip);
+    words_split(&w, "-nostdlib -Wl,--gc-sections");
     words_add(&w, c_format(c, "-L%s", boards));
     words_add(&w, c_format(c, "-T%s/link.ld", board));
-    words_add(&w, path_join(c, chip->model_folder, c_format(c, "%s.c", chip->g->name)));
-    add_sources(c, &w, runtime);
-    add_sources(c, &w, boards);
+    for (int i = 0; i < count; i++)
+        words_add(&w, c_format(c, "%d.o", i));
     words_split(&w, "-lgcc -o model.elf");
     run_tool(chip, &w);
+}
+
+static void build(const Chip *chip) {
+    C *c = chip->c;
+    const char *boards = absolute(c, path_join(c, share_folder(c), "boards"));
+    const char *board = path_join(c, boards, chip->options->cpu->board);
+    Words kernel_flags = words_new(c), flags = model_flags(chip, boards, board);
+    words_add(&kernel_flags, "-I.");
+    Objects o = {chip, .most = chip->options->threads > 0 ? chip->options->threads : 1};
+    o.process = NEW_ARRAY(c, Process, o.most);
+    compile(&o, chip->model_folder, c_format(c, "%s.c", chip->g->name),
+            &flags); /* the longest first */
+    compile_folder(&o, path_join(c, chip->model_folder, "runtime"), &kernel_flags);
+    compile_folder(&o, boards, &flags);
+    for (int i = o.count > o.most ? o.count - o.most : 0; i < o.count; i++)
+        await_object(&o, i);
+    link_objects(chip, o.count, boards, board);
 }
 
 /* Flash is what the image holds, RAM its variables and the arena, without the stack. */

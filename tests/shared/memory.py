@@ -5,7 +5,7 @@ read and write gives lifetimes, how far outputs lie over inputs, and from both t
 largest sum of bytes that live at the same time, memory that is taken over counted once.
 
 usage: memory.py CORTEN FOLDER...
-A FOLDER has float.pt2 and calib.npz. Closes with 'N passed, N failed'.
+A FOLDER is a model's that was compiled with --io int8. Closes with 'N passed, N failed'.
 """
 import itertools
 import json
@@ -17,7 +17,7 @@ import resource
 import sys
 
 from planned import check_all, has_strips, planned
-from sections import output
+from sections import output, without_numbers
 
 CPUS = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"]
 # Arena with scratch in bytes, for these CPUs.
@@ -75,7 +75,8 @@ def tracer(out, report):
 def trace(out, report, work):
     """Moments in the order of execution: [(first call, last call, [(kernel, {field: value})])]."""
     (work / "trace.c").write_text(tracer(out, report))
-    output("gcc", "-w", f"-I{out}", f"-I{out}/runtime", work / "trace.c", out / f"{report['name']}.c", "-o", work / "trace")
+    model = without_numbers(out / f"{report['name']}.c", work / "short.c") # addresses tell, not what is there
+    output("gcc", "-w", f"-I{out}", f"-I{out}/runtime", work / "trace.c", model, "-o", work / "trace")
     moments, next_call = [], 0
     for line in output(work / "trace").splitlines():
         word = line.split()

@@ -1,4 +1,4 @@
-"""What the tests of plans share: each model is quantized once, then planned for each CPU."""
+"""What the tests of plans share: models that were quantized before are planned for each CPU."""
 import json
 import pathlib
 import tempfile
@@ -12,11 +12,13 @@ def planned(program, graph, cpu, out, *options):
     return json.loads((out / "report.json").read_text())
 
 
-def files(model):
-    """Archive, data to calibrate with and to test with: of a folder, or of an archive that has the data beside it."""
+def quantized(program, model, work):
+    """The quantized graph of an archive with calibration.npz beside it, or that of a folder that was compiled."""
     if model.suffix == ".pt2":
-        return model, model.parent / "calibration.npz", model.parent / "tests.npz"
-    return model / "float.pt2", model / "calib.npz", model / "test.npz"
+        output(program, "compile", model, "-c", model.parent / "calibration.npz", "-t", "cortex-m55", "--io", "int8",
+               "-o", work / "first", "-q")
+        model = work / "first"
+    return next(model.glob("*.corten"))
 
 
 def has_strips(out):
@@ -27,12 +29,9 @@ def check_all(program, models, cpus, check):
     """check(model, graph, cpu, work) gives what is wrong and what there is to say; returns the exit code."""
     passed = failed = 0
     for model in models:
-        archive, calibration, _ = files(model)
         with tempfile.TemporaryDirectory() as name:
             work = pathlib.Path(name)
-            output(program, "compile", archive, "-c", calibration, "-t", cpus[-1], "--io", "int8",
-                   "-o", work / "first", "-q")
-            graph = next((work / "first").glob("*.corten"))
+            graph = quantized(program, model, work)
             for cpu in cpus:
                 try:
                     wrong, text = check(model, graph, cpu, work)

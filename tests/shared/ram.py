@@ -3,8 +3,8 @@
 with memory for the asking none has strips, and below the smallest plan a compile is refused.
 mobilenet_v2 runs in 320 KiB bit for bit on QEMU.
 
-usage: ram.py CORTEN MODELS_FOLDER
-Closes with 'N passed, N failed'.
+usage: ram.py CORTEN MODELS_FOLDER COMPILED_FOLDER
+MODELS_FOLDER has inputs, COMPILED_FOLDER the models as compiled with --io int8. Closes with 'N passed, N failed'.
 """
 import json
 import pathlib
@@ -21,10 +21,10 @@ ON_CHIP = {"mobilenet_v2": 320 * 1024}
 
 
 class Model:
-    """A model as quantized once, planned for one CPU with as much memory as is asked for."""
+    """A quantized model, planned for one CPU with as much memory as is asked for."""
 
-    def __init__(self, program, folder, graph, cpu, work):
-        self.program, self.folder, self.graph, self.cpu, self.work = program, folder, graph, cpu, work
+    def __init__(self, program, graph, cpu, work):
+        self.program, self.graph, self.cpu, self.work = program, graph, cpu, work
 
     def planned(self, ram=None):
         report = planned(self.program, self.graph, self.cpu, self.work / "out", *(["--ram", ram] if ram else []))
@@ -55,24 +55,25 @@ class Model:
             return [f"exit {done.returncode} for 1000 bytes: {done.stderr.strip()[:200]}"]
         return []
 
-    def check_on_chip(self, ram):
+    def check_on_chip(self, data, ram):
         self.planned(ram)
-        chip = json.loads(output(self.program, "verify", self.work / "out", "-i", self.folder / "test.npz", "--on", "qemu",
+        chip = json.loads(output(self.program, "verify", self.work / "out", "-i", data, "--on", "qemu",
                                  "--limit", 1, "--json"))
         return [] if chip["bit_exact"] is True else [f"chip and host differ in {ram} bytes"]
 
 
-def check(program, folder, graph, cpu, work):
-    model = Model(program, folder, graph, cpu, work)
+def check(program, models, name, graph, cpu, work):
+    model = Model(program, graph, cpu, work)
     wrong = model.check_ladder() + model.check_refused()
-    if folder.name in ON_CHIP:
-        wrong += model.check_on_chip(ON_CHIP[folder.name])
+    if name in ON_CHIP:
+        wrong += model.check_on_chip(models / name / "test.npz", ON_CHIP[name])
     return wrong, ""
 
 
 def main():
-    program, models = sys.argv[1], pathlib.Path(sys.argv[2])
-    return check_all(program, [models / name for name in MODELS], CPUS, lambda *model: check(program, *model))
+    program, models, compiled = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    return check_all(program, [compiled / name for name in MODELS], CPUS,
+                     lambda folder, *planned_for: check(program, models, folder.name, *planned_for))
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Compiles models for every CPU, builds <name>.c with arm-none-eabi-gcc and holds its sections to
+"""Emits quantized models for every CPU, builds <name>.c with arm-none-eabi-gcc and holds its sections to
 the report, to the byte: .bss is arena and state, .rodata the sum of the constants' totals. Kernels
 take no more than the report says but for gaps between functions, and little less: what the linker
 leaves out of a function's constants and other CPUs of a level do better. The model's own code takes
 no more. An arena of 16 bytes less does not compile.
 
 The numbers of large models take compilers seconds, and their places in the objects follow from the
-declarations: with optimization for speed a CPU of each level compiles them all, else one stands for
-each long list of them.
+declarations: with optimization for speed one CPU compiles them all, else one number stands for each
+long list of them.
 
 usage: sections.py CORTEN FOLDER...
-A FOLDER has a .pt2 and calib.npz. Closes with 'N passed, N
-failed'; 77 without the compiler.
+A FOLDER is what `corten compile` has written, or has a .pt2 and calib.npz. Closes with 'N passed, N failed'; 77 without
+the compiler.
 """
 import json
 import pathlib
@@ -26,6 +26,7 @@ PARTS = ["weights", "biases", "multipliers_and_shifts", "tables", "numbers", "pa
 LEVELS = ["-O2", "-Os"]
 # The CPUs that the table of code is measured on; others of their levels need up to an eighth less.
 MEASURED = ("cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55")
+WITH_NUMBERS = "cortex-m4"
 KERNELS_FROM, KERNELS_TO = 0.92, 1.01
 KERNEL_FLAGS = ["-std=gnu11", "-ffreestanding", "-ffp-contract=off", "-ffunction-sections", "-fdata-sections"]
 
@@ -51,8 +52,8 @@ def sections(path):
 
 
 def without_numbers(source, to):
-    """The source with one number instead of each list of 64 and more."""
-    to.write_text(re.sub(r"\{((?:\s*-?\d+,){63,}\s*-?\d+,?)\s*\}", "{1}", source.read_text()))
+    """The source with one number instead of each long list."""
+    to.write_text(re.sub(r"\{[-0-9,\s]{256,}\}", "{1}", source.read_text()))
     return to
 
 
@@ -101,7 +102,7 @@ def check(program, graph, cpu, flags, work):
     measured, name = cpu in MEASURED, report["name"]
     short = without_numbers(out / f"{name}.c", work / "short.c")
     for level in LEVELS:
-        source = out / f"{name}.c" if measured and level == LEVELS[0] else short
+        source = out / f"{name}.c" if cpu == WITH_NUMBERS and level == LEVELS[0] else short
         output("arm-none-eabi-gcc", *flags, "-std=c11", level, "-ffreestanding", f"-I{out}", f"-I{out}/runtime", "-c",
                source, "-o", work / "model.o")
         bss, rodata, text = sections(work / "model.o")
@@ -124,9 +125,11 @@ def check(program, graph, cpu, flags, work):
 def check_model(program, targets, folder, work):
     """The graph is quantized once and lowered for every CPU."""
     failed = 0
-    output(program, "compile", find(folder, "*.pt2"), "-c", find(folder, "calib*.npz"), "-t", "cortex-m55", "-o",
-           work / "first", "-q")
-    graph = find(work / "first", "*.corten")
+    if any(folder.glob("*.pt2")):
+        output(program, "compile", find(folder, "*.pt2"), "-c", find(folder, "calib*.npz"), "-t", "cortex-m55", "-o",
+               work / "first", "-q")
+        folder = work / "first"
+    graph = find(folder, "*.corten")
     for target in targets:
         cpu, flags = target["name"], target["gcc_flags"].split()
         try:

@@ -4,8 +4,8 @@ much memory that no call runs in strips; counted on QEMU, strips take at most a 
 instructions, and the results are the same bytes.
 
 usage: strips.py CORTEN MODEL...
-A MODEL is a folder with float.pt2, calib.npz and test.npz, or an archive with calibration.npz and
-tests.npz beside it. Closes with 'N passed, N failed'.
+A MODEL is an archive with calibration.npz and tests.npz beside it, or DATA.npz=FOLDER: inputs, and a folder
+that was compiled. Closes with 'N passed, N failed'.
 """
 import json
 import pathlib
@@ -13,7 +13,7 @@ import sys
 
 import numpy as np
 
-from planned import check_all, files, has_strips, planned
+from planned import check_all, has_strips, planned
 from sections import output
 
 CPUS = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"]
@@ -50,9 +50,13 @@ def check(program, graph, cpu, data, work):
 
 
 def main():
-    program, models = sys.argv[1], [pathlib.Path(f) for f in sys.argv[2:]]
-    return check_all(program, models, CPUS,
-                     lambda model, graph, cpu, work: check(program, graph, cpu, files(model)[2], work))
+    program, data = sys.argv[1], {}
+    for word in sys.argv[2:]:
+        inputs, _, model = word.rpartition("=")
+        model = pathlib.Path(model)
+        data[model] = pathlib.Path(inputs) if inputs else model.parent / "tests.npz"
+    return check_all(program, list(data), CPUS,
+                     lambda model, graph, cpu, work: check(program, graph, cpu, data[model], work))
 
 
 if __name__ == "__main__":
