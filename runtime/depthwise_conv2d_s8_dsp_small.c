@@ -37,8 +37,9 @@ void ctn_depthwise_conv2d_s8_dsp_small(const CtnDepthwiseConv2dS8Args *a, const 
     const int8_t *input = ctn_at(frame, a->input);
     const uint32_t *stream = ctn_at(frame, a->weights);
     int8_t *output = ctn_at(frame, a->output);
+    uint32_t no_rows[1]; /* only the store is used */
     CtnDotDsp dot =
-        ctn_dot_begin(0, 0, a->output_zero_point, a->clamp_max, ctn_at(frame, a->table));
+        ctn_dot_begin(no_rows, 0, a->output_zero_point, a->clamp_max, ctn_at(frame, a->table));
     for (int32_t c = 0; c < a->out_c; c += CHANNELS) {
         int32_t first = c > a->out_c - CHANNELS ? a->out_c - CHANNELS : c;
         int8_t *to = output + first;

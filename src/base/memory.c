@@ -15,14 +15,9 @@
 
 /* Under AddressSanitizer every allocation is a block of its own, so that running past its end is
  * seen. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#ifdef CORTEN_SANITIZED
 #define BLOCK_BYTES 0
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define BLOCK_BYTES 0
-#endif
-#ifndef BLOCK_BYTES
+#else
 #define BLOCK_BYTES ((size_t)256 << 10)
 #endif
 

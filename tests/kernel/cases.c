@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CORTEN_SANITIZED
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -340,7 +340,7 @@ KernelCase *case_make(C *c, const Variant *variant, int index) {
 
 /* Under the sanitizer only operands, output and scratch may be touched while a kernel runs. */
 static void guard(const KernelCase *k, uint8_t *arena, bool on) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef CORTEN_SANITIZED
     if (!on) {
         __asan_unpoison_memory_region(arena, (size_t)k->arena_bytes);
         return;

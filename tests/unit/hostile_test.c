@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef CORTEN_SANITIZED
 enum { MEGABYTES = 2000, SECONDS = 10 }; /* the sanitizer's own */
 #else
 enum { MEGABYTES = 200, SECONDS = 1 };
