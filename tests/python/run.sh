@@ -12,9 +12,6 @@ if ! [ -x "$venv/bin/python" ]; then
     echo "no virtual environment $venv: tools/python_environment.sh makes it"
     exit 77
 fi
-if command -v ccache >/dev/null; then
-    export CMAKE_C_COMPILER_LAUNCHER=ccache
-fi
 PATH="$venv/bin:$PATH"
 export PATH
 rm -rf "$site"
