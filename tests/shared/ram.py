@@ -16,7 +16,7 @@ from sections import output
 
 CPUS = ["cortex-m4", "cortex-m55"]
 MODELS = ["ds_cnn", "resnet8", "mobilenet_v1_025", "mobilenet_v2", "yolo11n_320"]
-STEPS = 6  # amounts of memory between the smallest plan's and the fastest one's
+STEPS = 4  # amounts of memory between the smallest plan's and the fastest one's
 ON_CHIP = {"mobilenet_v2": 320 * 1024}
 
 

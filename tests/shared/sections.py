@@ -7,7 +7,7 @@ no more. An arena of 16 bytes less does not compile.
 
 The numbers of large models take compilers seconds, and their places in the objects follow from the
 declarations: with optimization for speed one CPU compiles them all, else one number stands for each
-long list of them.
+long list of them. Optimization for size is tried on a CPU of each level.
 
 usage: sections.py CORTEN FOLDER...
 A FOLDER is what `corten compile` has written, or has a .pt2 and calib.npz. Closes with 'N passed, N failed'; 77 without
@@ -101,7 +101,7 @@ def check(program, graph, cpu, flags, work):
         wrong.append("the parts do not add up to rodata")
     measured, name = cpu in MEASURED, report["name"]
     short = without_numbers(out / f"{name}.c", work / "short.c")
-    for level in LEVELS:
+    for level in LEVELS if measured else LEVELS[:1]:
         source = out / f"{name}.c" if cpu == WITH_NUMBERS and level == LEVELS[0] else short
         output("arm-none-eabi-gcc", *flags, "-std=c11", level, "-ffreestanding", f"-I{out}", f"-I{out}/runtime", "-c",
                source, "-o", work / "model.o")

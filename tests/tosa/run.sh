@@ -65,7 +65,7 @@ done
 check 2 $cases
 shared=$source/../shared/models
 [ -d "$shared" ] || exit 0
-check 4 "$shared/ds_cnn" "$shared/resnet8" "$shared/mobilenet_v1_025" "$shared/deep_autoencoder" \
+check 2 "$shared/ds_cnn" "$shared/resnet8" "$shared/mobilenet_v1_025" "$shared/deep_autoencoder" \
     "$shared/digits_vit" "$shared/mtcnn_pnet" "$shared/silero_vad"
 check 2 "$shared/digits_silu=0,int16" "$shared/resnet8=0,int16" "$shared/deep_autoencoder=0,int16"
 check 1 "$shared/mobilenet_v2" "$shared/yolo11n_320"
