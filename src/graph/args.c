@@ -69,11 +69,27 @@ typedef struct {
 
 enum { ARG_PLACES = 64 };
 
+/* What node_double gave of a node whose arguments stay as they are: see node_keeps. */
+enum { KEPT_MOST = 4 };
+
+static _Thread_local struct {
+    const Node *node;
+    int count;
+    const char *name[KEPT_MOST];
+    double number[KEPT_MOST];
+} kept;
+
+void node_keeps(const Node *n) {
+    kept.node = n;
+    kept.count = 0;
+}
+
 static int arg_find(const Node *n, const char *name) {
     const Schema *s = op_schema(n->op);
     for (int i = 0; i < s->arg_count; i++)
         if (strcmp(s->arg[i].name, name) == 0)
             return i;
+    node_keeps(NULL);
     fatal(n->graph->c, DIAG_BUG, &n->loc, "%s has no argument %s", s->name, name);
 }
 
@@ -134,8 +150,10 @@ static bool arg_number(const Arg *a, double *f, int64_t *i) {
 }
 
 static void read_number(const Node *n, const char *name, double *f, int64_t *i) {
-    if (!arg_number(node_arg(n, name), f, i))
-        fatal(n->graph->c, DIAG_MODEL, &n->loc, "%s: %s is not a constant number", n->name, name);
+    if (arg_number(node_arg(n, name), f, i))
+        return;
+    node_keeps(NULL);
+    fatal(n->graph->c, DIAG_MODEL, &n->loc, "%s: %s is not a constant number", n->name, name);
 }
 
 int64_t node_int(const Node *n, const char *name) {
@@ -146,9 +164,16 @@ int64_t node_int(const Node *n, const char *name) {
 }
 
 double node_double(const Node *n, const char *name) {
+    for (int k = 0; n == kept.node && k < kept.count; k++)
+        if (kept.name[k] == name)
+            return kept.number[k];
     double f;
     int64_t i;
     read_number(n, name, &f, &i);
+    if (n == kept.node && kept.count < KEPT_MOST) {
+        kept.name[kept.count] = name;
+        kept.number[kept.count++] = f;
+    }
     return f;
 }
 

@@ -299,8 +299,10 @@ static void eval_map(C *c, Node *n) {
     MapOperands m = map_operands(c, n);
     Array *out = eval_out(c, n, 0);
     map_settle_scalars(&m);
+    node_keeps(n);
     if (!map_fast(n, &m, out))
         map_general(n, &m, out);
+    node_keeps(NULL);
 }
 
 /* ---- running ------------------------------------------------------------------------------ */

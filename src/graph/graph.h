@@ -418,6 +418,9 @@ bool node_has(const Node *n, const char *name);   /* given and not None */
 Value *node_in(const Node *n, const char *name);  /* NULL when None or a number */
 int64_t node_int(const Node *n, const char *name);
 double node_double(const Node *n, const char *name); /* int, float or bool */
+/* Until it is called again, with NULL at last, the arguments of a node do not change on this
+ * thread: node_double need not look the same ones up for each of many elements. */
+void node_keeps(const Node *n);
 bool node_bool(const Node *n, const char *name);
 const char *node_string(const Node *n, const char *name);
 int node_ints(const Node *n, const char *name, int64_t *out, int capacity); /* count */
