@@ -195,10 +195,8 @@ static TosaType type_of(Tosa *t, const Value *v) {
     DType dtype = value_storage(v);
     if (layer_int16(v))
         return TOSA_INT16;
-    if (dtype == DT_I8 || (dtype == DT_BOOL && v->constant))
+    if (dtype == DT_I8 || tosa_is_truth(v))
         return TOSA_INT8;
-    if (dtype == DT_BOOL)
-        return TOSA_BOOL;
     t->refusal =
         c_format(t->c, "%s is %s, which no TOSA program of Corten has", v->name, dtype_name(dtype));
     return TOSA_INT8;
@@ -251,7 +249,12 @@ static Tosa tosa_new(C *c, Graph *g, const Npu *npu) {
     return t;
 }
 
-/* An input that lies as v does. */
+static int cast(Tosa *t, int tensor, TosaType type) {
+    TosaDims dims = tosa_dims(t, tensor);
+    return tosa_add(t, TOSA_CAST, NULL, 1, &tensor, type, &dims);
+}
+
+/* An input that lies as v does, in the bytes of Corten's memory. */
 static void write_input(Tosa *t, const Value *v, const char *name) {
     TosaDims dims = tosa_dims_of(v);
     t->p.input = c_grow(t->c, t->p.input, t->p.input_count, &t->p.input_capacity,
@@ -269,23 +272,43 @@ static int own_tensor(Tosa *t, int tensor) {
                   : tensor;
 }
 
-static void write_output(Tosa *t, const Value *v, const char *name) {
-    int tensor = own_tensor(t, tosa_value(t, v));
+static void add_output(Tosa *t, int tensor, const char *name) {
     t->p.output = c_grow(t->c, t->p.output, t->p.output_count, &t->p.output_capacity,
                          t->p.output_count + 1, sizeof *t->p.output);
     t->p.output[t->p.output_count++] = tensor;
     rename_boundary(t, tensor, name);
 }
 
+static void write_output(Tosa *t, const Value *v, const char *name) {
+    add_output(t, own_tensor(t, tosa_value(t, v)), name);
+}
+
+/* Truth values are bools at a whole program's boundary. */
+static void write_model_input(Tosa *t, const Value *v, const char *name) {
+    write_input(t, v, name);
+    int tensor = t->of_value[v->id];
+    if (!tosa_is_truth(v))
+        return;
+    t->p.tensor[tensor].type = TOSA_BOOL;
+    t->of_value[v->id] = cast(t, tensor, TOSA_INT8);
+}
+
+static void write_model_output(Tosa *t, const Value *v, const char *name) {
+    if (tosa_is_truth(v))
+        add_output(t, cast(t, tosa_value(t, v), TOSA_BOOL), name);
+    else
+        write_output(t, v, name);
+}
+
 /* The first of n's operands and outputs whose numbers no operator takes; NULL: none. */
 static const Value *without_form(const Node *n) {
     for (int k = 0, count = node_operand_count(n); k < count; k++) {
         const Value *v = node_operand(n, k);
-        if (!v->constant && !layer_quantized(v))
+        if (!v->constant && !tosa_is_taken(v))
             return v;
     }
     for (int k = 0; k < n->out_count; k++)
-        if (n->out[k]->user_count + n->out[k]->output_count > 0 && !layer_quantized(n->out[k]))
+        if (n->out[k]->user_count + n->out[k]->output_count > 0 && !tosa_is_taken(n->out[k]))
             return n->out[k];
     return NULL;
 }
@@ -387,15 +410,15 @@ static void note_refusal(Tosa *t) {
 /* A program has no state: it is one more input, and what it becomes one more output. */
 void emit_tosa(C *c, Graph *g, const Options *o, FileSet *out) {
     Tosa t = tosa_new(c, g, o->npu);
-    write_boundary(&t, g->input_count, g->input, g->input_name, write_input);
+    write_boundary(&t, g->input_count, g->input, g->input_name, write_model_input);
     for (int i = 0; i < g->state_count; i++)
-        write_input(&t, g->state[i].before, g->state[i].fqn);
+        write_model_input(&t, g->state[i].before, g->state[i].fqn);
     note_refusal(&t);
     write_nodes(&t, g->first, NULL);
     diag_stop_if_errors(c);
-    write_boundary(&t, g->output_count, g->output, g->output_name, write_output);
+    write_boundary(&t, g->output_count, g->output, g->output_name, write_model_output);
     for (int i = 0; i < g->state_count; i++)
-        write_output(&t, g->state[i].after, c_format(c, "next.%s", g->state[i].fqn));
+        write_model_output(&t, g->state[i].after, c_format(c, "next.%s", g->state[i].fqn));
     note_refusal(&t);
     diag_stop_if_errors(c);
     size_t bytes = 0;

@@ -105,6 +105,15 @@ int tosa_chosen(Tosa *t, int tensor, int axis, const int64_t *place, int64_t cou
 /* The type of v's numbers, which are a layer's. */
 TosaType tosa_type(const Value *v);
 
+/* Truth values are bytes of 0 and 1. */
+bool tosa_is_truth(const Value *v);
+bool tosa_is_byte(const Value *v);  /* one of 8 bits or a truth */
+bool tosa_is_taken(const Value *v); /* that, or one of 16 bits */
+
+bool tosa_compare(Tosa *t, Node *n);
+bool tosa_logical(Tosa *t, Node *n);
+bool tosa_where(Tosa *t, Node *n);
+bool tosa_masked_fill(Tosa *t, Node *n);
 bool tosa_conv(Tosa *t, Node *n);
 bool tosa_conv_transpose(Tosa *t, Node *n);
 bool tosa_linear(Tosa *t, Node *n);

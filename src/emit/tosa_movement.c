@@ -145,7 +145,7 @@ bool tosa_movement(Tosa *t, Node *n) {
         const Value *x = node_operand(n, 0), *y = n->out[k];
         if (y->user_count + y->output_count == 0)
             continue;
-        if (!layer_quantized(x) || !layer_quantized(y))
+        if (!tosa_is_taken(x) || !tosa_is_taken(y))
             return false;
         int tensor = moved(t, n, k);
         if (tensor < 0)
@@ -161,13 +161,13 @@ bool tosa_cat(Tosa *t, Node *n) {
     int count = node_operand_count(n), used = 0;
     int *in = NEW_ARRAY(t->c, int, count + 1);
     int dim = dim_wrap(t->c, n, node_int(n, "dim"), y->type.rank);
-    if (!layer_quantized(y))
+    if (!tosa_is_taken(y))
         return false;
     for (int k = 0; k < count; k++) {
         const Value *x = node_operand(n, k);
         if (type_count(&x->type) == 0)
             continue;
-        if (!layer_quantized(x))
+        if (!tosa_is_taken(x))
             return false;
         in[used++] = regridded(t, tosa_value_in(t, x, y->order), x, y);
     }

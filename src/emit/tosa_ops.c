@@ -178,7 +178,7 @@ static int opposite(Tosa *t, int tensor) {
 static bool write_reduce_max(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
     bool least = node_bool(n, "minimum");
-    if (!layer_quantized(x) || !grids_equal(x, y))
+    if (!tosa_is_taken(x) || !grids_equal(x, y))
         return false;
     int in = least ? opposite(t, tosa_value(t, x)) : tosa_value(t, x);
     int most = reduced(t, n, TOSA_REDUCE_MAX, in, tosa_type(x));
@@ -192,23 +192,45 @@ static const struct {
     const char *row;
     bool (*write)(Tosa *t, Node *n);
 } writers[] = {
+    {"aten::__and__", tosa_logical},
+    {"aten::__or__", tosa_logical},
+    {"aten::__xor__", tosa_logical},
     {"aten::_prelu_kernel", tosa_write_prelu},
     {"aten::add", tosa_write_sum},
+    {"aten::bitwise_and", tosa_logical},
+    {"aten::bitwise_or", tosa_logical},
+    {"aten::bitwise_xor", tosa_logical},
     {"aten::cat", tosa_cat},
+    {"aten::eq", tosa_compare},
     {"aten::fmax", tosa_write_extreme},
     {"aten::fmin", tosa_write_extreme},
+    {"aten::ge", tosa_compare},
+    {"aten::greater", tosa_compare},
+    {"aten::greater_equal", tosa_compare},
+    {"aten::gt", tosa_compare},
+    {"aten::le", tosa_compare},
     {"aten::lerp", tosa_write_sum},
+    {"aten::less", tosa_compare},
+    {"aten::less_equal", tosa_compare},
+    {"aten::logical_and", tosa_logical},
+    {"aten::logical_or", tosa_logical},
+    {"aten::logical_xor", tosa_logical},
+    {"aten::lt", tosa_compare},
+    {"aten::masked_fill", tosa_masked_fill},
     {"aten::max.other", tosa_write_extreme},
     {"aten::maximum", tosa_write_extreme},
     {"aten::min.other", tosa_write_extreme},
     {"aten::minimum", tosa_write_extreme},
     {"aten::mul", tosa_write_mul},
     {"aten::multiply", tosa_write_mul},
+    {"aten::ne", tosa_compare},
+    {"aten::not_equal", tosa_compare},
     {"aten::rsub", tosa_write_sum},
     {"aten::sub", tosa_write_sum},
     {"aten::subtract", tosa_write_sum},
     {"aten::upsample_bilinear2d", tosa_bilinear},
     {"aten::upsample_linear1d", tosa_bilinear},
+    {"aten::where", tosa_where},
     {"corten::adaptive_pool2d", tosa_adaptive_pool},
     {"corten::avg_pool2d", tosa_avg_pool},
     {"corten::conv2d", tosa_conv},

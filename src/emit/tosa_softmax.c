@@ -52,13 +52,7 @@ static int masked(Tosa *t, const Node *n, int mask, int8_t counts, int8_t hidden
 /* The mask of n in bytes, of the rank of its output; -1: none. */
 static int mask_of(Tosa *t, const Node *n) {
     const Value *mask = node_in(n, "mask");
-    if (!mask)
-        return -1;
-    int tensor = tosa_spread(t, mask, n->out[0]);
-    TosaDims dims = tosa_dims(t, tensor);
-    return t->p.tensor[tensor].type == TOSA_INT8
-               ? tensor
-               : tosa_add(t, TOSA_CAST, NULL, 1, &tensor, TOSA_INT8, &dims);
+    return mask ? tosa_spread(t, mask, n->out[0]) : -1;
 }
 
 /* Exponentials of distances in 32 bits: of bytes by TABLEs, of 16 bits each by its own entry. What

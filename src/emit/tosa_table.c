@@ -84,6 +84,13 @@ int tosa_table(Tosa *t, const Node *table, const Value *x, int tensor) {
                    : table_gathered(t, table, tensor);
     if (layer_int16(y))
         return widened_by_table(t, table, tensor);
+    if (tosa_is_truth(x) || tosa_is_truth(y)) {
+        int32_t number[BYTES];
+        table_numbers(table, number);
+        for (int i = 0; i < BYTES; i++)
+            entry[i] = (int8_t)number[i];
+        return tosa_lookup(t, tensor, entry);
+    }
     int count = table_fill(t->c, table, x->grid, y->grid, entry);
     if (count != BYTES)
         fatal(t->c, DIAG_MODEL, &table->loc, "a table of %d entries; TOSA has 256", count);
@@ -92,7 +99,7 @@ int tosa_table(Tosa *t, const Node *table, const Value *x, int tensor) {
 
 bool tosa_write_table(Tosa *t, Node *n) {
     const Value *x = node_operand(n, 0), *y = n->out[0];
-    if (!layer_quantized(x) || !layer_quantized(y))
+    if (!tosa_is_taken(x) || !tosa_is_taken(y))
         return false;
     tosa_store(t, n, tosa_table(t, n, x, tosa_value_in(t, x, y->order)));
     return true;

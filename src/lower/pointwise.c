@@ -122,7 +122,7 @@ static const struct {
     {"aten::greater_equal", CTN_INTEGER_GE},
 };
 
-static bool integer_op_find(const Node *n, CtnIntegerOp *op) {
+bool integer_op_find(const Node *n, CtnIntegerOp *op) {
     const char *name = op_schema(n->op)->name;
     if (text_equal(name, "aten::div") || text_equal(name, "aten::divide")) {
         bool floors = text_equal(node_string(n, "rounding_mode"), "floor");
@@ -487,7 +487,7 @@ static bool same_grid(const Value *a, const Value *b) {
 }
 
 /* x as the result stores it */
-static int64_t stored_number(const Value *out, double x) {
+int64_t choice_stored(const Value *out, double x) {
     if (!out->grid)
         return out->type.dtype == DT_BOOL ? x != 0 : isfinite(x) ? (int64_t)x : 0;
     double high = out->grid->dtype == DT_I16 ? 32767 : 127, low = -high - 1;
@@ -497,7 +497,7 @@ static int64_t stored_number(const Value *out, double x) {
 
 bool minmax_entries(const Value *v, const Value *out, int8_t entry[256]) {
     for (int q = -128; q < 128; q++)
-        entry[q + 128] = (int8_t)stored_number(out, scale_of(v) * (q - zero_point_of(v)));
+        entry[q + 128] = (int8_t)choice_stored(out, scale_of(v) * (q - zero_point_of(v)));
     return !same_grid(v, out);
 }
 
@@ -563,14 +563,20 @@ static bool choice_fits(const Value *v, const Value *out) {
            (!v->grid || same_grid(v, out));
 }
 
+bool choice_number(const Arg *arg, double *x) {
+    const Value *v = arg->kind == ARG_VALUE ? arg->u.value : NULL;
+    *x = arg->kind == ARG_FLOAT ? arg->u.f : arg->kind == ARG_BOOL ? arg->u.b : arg->u.i;
+    return !v || (value_is_scalar_constant(v, x) && !v->grid);
+}
+
 /* One branch: a value, brought to the result's grid, or a number that every element reads. */
 static bool choice_operand(C *c, Call *call, Node *n, const Arg *arg, const char *what,
                            uint32_t *field, uint32_t *table, int32_t *dim, int32_t *stride) {
     Value *out = node_result(n), *v = arg->kind == ARG_VALUE ? arg->u.value : NULL;
-    double x = arg->kind == ARG_FLOAT ? arg->u.f : arg->kind == ARG_BOOL ? arg->u.b : arg->u.i;
+    double x;
     call_absent(call, table);
-    if (!v || (value_is_scalar_constant(v, &x) && !v->grid)) {
-        int64_t number = stored_number(out, x); /* little-endian: its low bytes are the element */
+    if (choice_number(arg, &x)) {
+        int64_t number = choice_stored(out, x); /* little-endian: its low bytes are the element */
         int bytes = dtype_size(value_storage(out));
         call_const(call, field, what, value_storage(out), &number, bytes, bytes);
         return true;
@@ -614,8 +620,13 @@ void lower_masked_fill(C *c, Graph *g, Node *n) {
 
 /* ---- truth values --------------------------------------------------------------------------- */
 
-/* Scales relative to the larger one, as integers: equal grids compare exactly, others to 22 bits
- * of a step (30 for int16). 510 * 2^22 fits int32. */
+void comparison_factors(const Node *n, int32_t factor[2]) {
+    const Value *a = node_operand(n, 0), *b = node_operand(n, 1);
+    double unit = ldexp(1, is_s16(a) ? 30 : 22) / fmax(scale_of(a), scale_of(b));
+    factor[0] = (int32_t)lround(scale_of(a) * unit);
+    factor[1] = (int32_t)lround(scale_of(b) * unit);
+}
+
 void lower_compare(C *c, Graph *g, Node *n) {
     Form form;
     Value *lhs, *rhs;
@@ -624,7 +635,8 @@ void lower_compare(C *c, Graph *g, Node *n) {
         return;
     integer_op_find(n, &op);
     bool wide = form == FORM_S16;
-    double unit = ldexp(1, wide ? 30 : 22) / fmax(scale_of(lhs), scale_of(rhs));
+    int32_t factor[2];
+    comparison_factors(n, factor);
     Call *call = call_new(c, g, n, wide ? CTN_KERNEL_compare_s16 : CTN_KERNEL_compare_s8);
     CtnCompareS8Args *a = call->args; /* both widths share the argument list */
     call_in(call, &a->a, lhs);
@@ -634,8 +646,8 @@ void lower_compare(C *c, Graph *g, Node *n) {
     loop(n, rhs, a->dim, a->b_stride);
     a->a_zero_point = zero_point_of(lhs);
     a->b_zero_point = zero_point_of(rhs);
-    a->a_factor = (int32_t)lround(scale_of(lhs) * unit);
-    a->b_factor = (int32_t)lround(scale_of(rhs) * unit);
+    a->a_factor = factor[0];
+    a->b_factor = factor[1];
     a->op = op;
 }
 
@@ -727,7 +739,7 @@ void lower_prelu(C *c, Graph *g, Node *n) {
 static int8_t map_stored(const Node *n, double a, double b) {
     double in[2] = {a, b};
     double y = n->op->map(n, in);
-    return (int8_t)stored_number(node_result(n), isnan(y) ? 0 : y);
+    return (int8_t)choice_stored(node_result(n), isnan(y) ? 0 : y);
 }
 
 /* Which values the second operand can have: all 256, or those that a constant has. Fills

@@ -27,6 +27,15 @@ bool is_minimum(const Node *n); /* of a row that minimum or maximum lowers */
  * false: it is there already. */
 bool minmax_entries(const Value *v, const Value *out, int8_t entry[256]);
 
+/* What a comparison, a logical or a bitwise row does; false: n is none. */
+bool integer_op_find(const Node *n, CtnIntegerOp *op);
+/* Scales of a comparison's operands relative to the larger one, as integers: equal grids compare
+ * exactly, others to 22 bits of a step (30 for int16). 510 * 2^22 fits int32. */
+void comparison_factors(const Node *n, int32_t factor[2]);
+/* A branch of a choice is a number, x, and no value. */
+bool choice_number(const Arg *branch, double *x);
+int64_t choice_stored(const Value *out, double x); /* x as the result stores it */
+
 /* ---- lowering ------------------------------------------------------------------------------ */
 
 void lower_add(C *c, Graph *g, Node *n); /* add, sub, rsub with alpha; lerp with a number */

@@ -33,10 +33,12 @@ for name in dilated_transposed_conv wide_signal; do
     cases="$cases $source/tests/tosa/cases/$name"
 done
 for name in _prelu_kernel/every_element adaptive_avg_pool1d/7_to_3 adaptive_max_pool1d/7_to_3 avg_pool1d/ceil_count \
-    conv_transpose2d.input/groups max_pool1d/stride_padding; do
+    conv_transpose2d.input/groups max_pool1d/stride_padding \
+    all/of_bools any.dim/kept bitwise_not/bool cond/taken eq.Tensor/broadcast gt.Tensor/broadcast le.Tensor/broadcast logical_and/float \
+    logical_xor/bool masked_fill.Scalar/broadcast tril/main where.self/broadcast; do
     cases="$cases $source/tests/op/$name"
 done
-for name in delays odd/identity odd/views; do
+for name in delays mask_turned odd/identity odd/views; do
     cases="$cases $source/tests/flow/$name"
 done
 for name in norms_before_linear norm_of_small_deviations norm_of_tiny_numbers rms_norm_of_32768 layer_norm layer_norm_of_images rms_norm group_norm instance_norm; do
@@ -55,6 +57,9 @@ for name in adaptive_max_pool bilinear_2 bilinear_aligned differences flipped_an
     layer_norm linear_3 masked_softmax matmul_broadcast norms_before_linear operators_by_other_names outer_product permuted_six_dims \
     prelu_of_slopes_below_zero softmax_of_channels softmax_of_long_rows strided_slices transposed_convs; do
     cases="$cases $source/tests/tosa/cases/$name=0,int16"
+done
+for name in eq.Tensor/broadcast gt.Tensor/broadcast masked_fill.Scalar/broadcast where.self/broadcast; do
+    cases="$cases $source/tests/op/$name=0,int16"
 done
 for name in pains/grouped_conv_without_bias pains/wide_conv1d tosa/cases/groups_of_channels tosa/cases/long_sums; do # weights of 4 bits
     cases="$cases $source/tests/$name=0,w4"
