@@ -195,6 +195,8 @@ static TosaType type_of(Tosa *t, const Value *v) {
     DType dtype = value_storage(v);
     if (layer_int16(v))
         return TOSA_INT16;
+    if (tosa_is_index(v))
+        return TOSA_INT32;
     if (dtype == DT_I8 || tosa_is_truth(v))
         return TOSA_INT8;
     t->refusal =
@@ -261,6 +263,8 @@ static void write_input(Tosa *t, const Value *v, const char *name) {
                         t->p.input_count + 1, sizeof *t->p.input);
     t->of_value[v->id] = tensor_new(t, v->name, type_of(t, v), &dims);
     t->p.input[t->p.input_count++] = t->of_value[v->id];
+    if (tosa_is_index(v)) /* of 64 bits in memory, of 32 in a program */
+        t->refusal = c_format(t->c, "%s is int64, which no TOSA program of Corten reads", v->name);
     rename_boundary(t, t->of_value[v->id], name);
 }
 
@@ -283,9 +287,16 @@ static void write_output(Tosa *t, const Value *v, const char *name) {
     add_output(t, own_tensor(t, tosa_value(t, v)), name);
 }
 
+static void refuse_empty(Tosa *t, const Value *v) {
+    if (type_count(&v->type) == 0)
+        t->refusal =
+            c_format(t->c, "%s has no elements, which no tensor of TOSA may lack", v->name);
+}
+
 /* Truth values are bools at a whole program's boundary. */
 static void write_model_input(Tosa *t, const Value *v, const char *name) {
     write_input(t, v, name);
+    refuse_empty(t, v);
     int tensor = t->of_value[v->id];
     if (!tosa_is_truth(v))
         return;
@@ -294,6 +305,7 @@ static void write_model_input(Tosa *t, const Value *v, const char *name) {
 }
 
 static void write_model_output(Tosa *t, const Value *v, const char *name) {
+    refuse_empty(t, v);
     if (tosa_is_truth(v))
         add_output(t, cast(t, tosa_value(t, v), TOSA_BOOL), name);
     else

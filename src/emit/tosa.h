@@ -109,6 +109,10 @@ TosaType tosa_type(const Value *v);
 bool tosa_is_truth(const Value *v);
 bool tosa_is_byte(const Value *v);  /* one of 8 bits or a truth */
 bool tosa_is_taken(const Value *v); /* that, or one of 16 bits */
+bool tosa_is_index(
+    const Value *v); /* a place that the program finds: int64, of which TOSA has 32 bits */
+
+bool tosa_argmax(Tosa *t, Node *n);
 
 bool tosa_compare(Tosa *t, Node *n);
 bool tosa_logical(Tosa *t, Node *n);

@@ -91,6 +91,9 @@ Attribute attribute(Builder &b, const TosaOperator &o, const TosaTensor &out) {
     switch (o.kind) {
     case TOSA_ADD:
         return none(b, file::Attribute_Add);
+    case TOSA_ARGMAX:
+        return {file::Attribute_ArgMax,
+                file::CreateAxisNan(b, o.a.axis, file::NanMode_PROPAGATE).Union()};
     case TOSA_ARITHMETIC_RIGHT_SHIFT:
         return {file::Attribute_ArithmeticRightShift, file::CreateShift(b, o.a.round).Union()};
     case TOSA_CAST:

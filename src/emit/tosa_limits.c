@@ -22,6 +22,7 @@ typedef struct { /* 0: no limit */
 
 static const Row rows[] = {
     {TOSA_ADD, "ADD", ALL, .types = ANY},
+    {TOSA_ARGMAX, "ARGMAX", .families = 0},
     {TOSA_ARITHMETIC_RIGHT_SHIFT, "ARITHMETIC_RIGHT_SHIFT", ALL, .types = WORD},
     {TOSA_CAST, "CAST", .families = 0},
     {TOSA_CLAMP, "CLAMP", ALL, .types = BYTE | HALF},

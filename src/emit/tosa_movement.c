@@ -145,7 +145,8 @@ bool tosa_movement(Tosa *t, Node *n) {
         const Value *x = node_operand(n, 0), *y = n->out[k];
         if (y->user_count + y->output_count == 0)
             continue;
-        if (!tosa_is_taken(x) || !tosa_is_taken(y))
+        bool places = tosa_is_index(x) && tosa_is_index(y);
+        if (!places && (!tosa_is_taken(x) || !tosa_is_taken(y)))
             return false;
         int tensor = moved(t, n, k);
         if (tensor < 0)

@@ -186,6 +186,34 @@ static bool write_reduce_max(Tosa *t, Node *n) {
     return true;
 }
 
+/* Of the least, that of the greatest opposite; of the whole, that in logical order. */
+bool tosa_argmax(Tosa *t, Node *n) {
+    const Value *x = node_operand(n, 0), *y = n->out[0];
+    bool whole = node_arg(n, "dim")->kind != ARG_INT;
+    if (!tosa_is_taken(x) || y->type.dtype != DT_I64)
+        return false;
+    int tensor = tosa_in_logical_order(t, x);
+    if (whole)
+        tensor = tosa_reshape(t, tensor, &(TosaDims){1, {type_count(&x->type)}});
+    TosaDims all = tosa_dims(t, tensor), rest = {all.rank - 1, {0}};
+    TosaAttributes a = {.axis = whole ? 0 : dim_wrap(t->c, n, node_int(n, "dim"), x->type.rank)};
+    for (int d = 0; d < rest.rank; d++)
+        rest.dim[d] = all.dim[d + (d >= a.axis)];
+    tensor = node_bool(n, "minimum") ? opposite(t, tensor) : tensor;
+    int place = tosa_add(t, TOSA_ARGMAX, &a, 1, &tensor, TOSA_INT32, &rest);
+    t->of_value[y->id] = tosa_in_own_order(t, n, place);
+    return true;
+}
+
+/* Of what would be an output and a constant or a state at once. */
+static bool write_copy(Tosa *t, Node *n) {
+    const Value *x = node_operand(n, 0), *y = n->out[0];
+    if (!tosa_is_taken(x) || !tosa_is_taken(y) || !grids_equal(x, y))
+        return false;
+    t->of_value[y->id] = tosa_value_in(t, x, y->order);
+    return true;
+}
+
 /* ---- the list ------------------------------------------------------------------------------ */
 
 static const struct {
@@ -232,8 +260,10 @@ static const struct {
     {"aten::upsample_linear1d", tosa_bilinear},
     {"aten::where", tosa_where},
     {"corten::adaptive_pool2d", tosa_adaptive_pool},
+    {"corten::argmax", tosa_argmax},
     {"corten::avg_pool2d", tosa_avg_pool},
     {"corten::conv2d", tosa_conv},
+    {"corten::copy", write_copy},
     {"corten::conv_transpose2d", tosa_conv_transpose},
     {"corten::group_norm", tosa_norm},
     {"corten::gru", tosa_recurrent},

@@ -9,7 +9,7 @@
 enum { BYTES = 256, POSITIONS = 65536, APART_BITS = 7 };
 
 TosaType tosa_type(const Value *v) {
-    return layer_int16(v) ? TOSA_INT16 : TOSA_INT8;
+    return layer_int16(v) ? TOSA_INT16 : tosa_is_index(v) ? TOSA_INT32 : TOSA_INT8;
 }
 
 int tosa_lookup(Tosa *t, int tensor, const int8_t entry[BYTES]) {

@@ -16,6 +16,10 @@ bool tosa_is_taken(const Value *v) {
     return layer_quantized(v) || tosa_is_truth(v);
 }
 
+bool tosa_is_index(const Value *v) {
+    return !v->grid && v->def && !v->constant && value_storage(v) == DT_I64;
+}
+
 static int byte_of(Tosa *t, int wide) {
     return tosa_rescale_by(t, wide, TOSA_INT8, 0, 0, 1);
 }

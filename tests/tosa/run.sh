@@ -34,7 +34,7 @@ for name in dilated_transposed_conv wide_signal; do
 done
 for name in _prelu_kernel/every_element adaptive_avg_pool1d/7_to_3 adaptive_max_pool1d/7_to_3 avg_pool1d/ceil_count \
     conv_transpose2d.input/groups max_pool1d/stride_padding \
-    all/of_bools any.dim/kept bitwise_not/bool cond/taken eq.Tensor/broadcast gt.Tensor/broadcast le.Tensor/broadcast logical_and/float \
+    all/of_bools any.dim/kept argmax/after_conv argmax/all_kept argmin/last bitwise_not/bool cond/taken eq.Tensor/broadcast eye.m/tall gt.Tensor/broadcast le.Tensor/broadcast logical_and/float \
     logical_xor/bool masked_fill.Scalar/broadcast tril/main where.self/broadcast; do
     cases="$cases $source/tests/op/$name"
 done
