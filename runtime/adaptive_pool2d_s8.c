@@ -1,4 +1,5 @@
-/* Pools of a given output size: windows of unlike sizes that cover the whole image. */
+/* Pools of a given output size: windows of unlike sizes that cover the whole image. Means on
+ * another grid are requantized in steps of 1/256 (of fewer than 2^15 numbers). */
 #include "ctn.h"
 #include "fix.h"
 
@@ -16,7 +17,9 @@ static int32_t mean_of(const CtnAdaptivePool2dS8Args *a, const int8_t *input, Wi
     for (int32_t h = y.first; h < y.end; h++)
         for (int32_t w = x.first; w < x.end; w++)
             sum += input[(h * a->in_w + w) * a->channels];
-    return ctn_div(sum, (y.end - y.first) * (x.end - x.first));
+    int32_t count = (y.end - y.first) * (x.end - x.first);
+    return a->multiplier == 0 ? ctn_div(sum, count)
+                              : ctn_div((sum - count * a->input_zero_point) * 256, count);
 }
 
 static int32_t max_of(const CtnAdaptivePool2dS8Args *a, const int8_t *input, Window y, Window x) {
@@ -26,7 +29,7 @@ static int32_t max_of(const CtnAdaptivePool2dS8Args *a, const int8_t *input, Win
             int32_t q = input[(h * a->in_w + w) * a->channels];
             max = q > max ? q : max;
         }
-    return max;
+    return a->multiplier == 0 ? max : max - a->input_zero_point;
 }
 
 void ctn_adaptive_pool2d_s8(const CtnAdaptivePool2dS8Args *a, const CtnFrame *frame) {
@@ -40,8 +43,7 @@ void ctn_adaptive_pool2d_s8(const CtnAdaptivePool2dS8Args *a, const CtnFrame *fr
                     Window y = window(oy, a->in_h, a->out_h), x = window(ox, a->in_w, a->out_w);
                     int32_t q = a->mode ? max_of(a, input + c, y, x) : mean_of(a, input + c, y, x);
                     if (a->multiplier != 0)
-                        q = ctn_requantize(q - a->input_zero_point, a->multiplier, a->shift) +
-                            a->output_zero_point;
+                        q = ctn_requantize(q, a->multiplier, a->shift) + a->output_zero_point;
                     *output++ = ctn_finish_s8(q, a->clamp_min, a->clamp_max, table);
                 }
 }

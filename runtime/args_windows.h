@@ -168,7 +168,8 @@
     INT(out_step) INT(input_zero_point) INT(output_zero_point) INT(multiplier) INT(shift)
 
 /* Pools whose window i of n covers floor(i * in / n) .. ceil((i + 1) * in / n) - 1.
- * mode 0: mean, as avg_pool2d_s8; 1: maximum. Requantized unless multiplier is 0. */
+ * mode 0: mean, as avg_pool2d_s8, in steps of 1/256 before it is requantized; 1: maximum.
+ * Requantized unless multiplier is 0. */
 #define CTN_ADAPTIVE_POOL2D_S8_FIELDS(REF, INT, INTS)                                              \
     REF(input)                                                                                     \
     REF(output)                                                                                    \

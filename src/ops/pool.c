@@ -302,18 +302,29 @@ static void max3d_decompose(C *c, Graph *g, Node *n) {
 
 /* ---- adaptive ------------------------------------------------------------------------------- */
 
+/* Windows of one size, as far apart as one another: those of a plain pool. */
+static bool windows_alike(int64_t in, int64_t out, int64_t *kernel, int64_t *stride) {
+    *kernel = (in + out - 1) / out;
+    *stride = in / out;
+    for (int64_t i = 0; i < out; i++) {
+        int64_t first = i * in / out, end = ((i + 1) * in + out - 1) / out;
+        if (*stride == 0 || first != i * *stride || end - first != *kernel)
+            return false;
+    }
+    return true;
+}
+
 static Value *adaptive_node(C *c, Graph *g, Node *n, Value *x, int spatial, const int64_t *size,
                             bool maximum) {
     PoolArgs p = {.spatial = spatial, .batched = true};
-    bool even = true;
+    bool alike = true;
     for (int i = 0; i < spatial; i++) {
         p.in[i] = x->type.dim[x->type.rank - spatial + i];
         p.out[i] = size[i];
         p.dilation[i] = 1;
-        p.kernel[i] = p.stride[i] = p.in[i] / size[i];
-        even = even && p.in[i] % size[i] == 0;
+        alike = windows_alike(p.in[i], size[i], &p.kernel[i], &p.stride[i]) && alike;
     }
-    if (even)
+    if (alike)
         return maximum ? max_node(c, g, n, "corten::max_pool2d", x, &p)
                        : avg_node(c, g, n, x, &p, false, 0);
     int64_t plane[PLANE];

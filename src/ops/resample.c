@@ -460,8 +460,9 @@ static void grid_sampler_lower_float(C *c, Graph *g, Node *n) {
 
 #define RESAMPLES(text, op)                                                                        \
     {                                                                                              \
-        .schema = text, .traits = OP_CHANNELS_LAST, .shape = op##_shape, .eval = op##_eval,        \
-        .quant = {.out = {Q_SAME}}, .lower = op##_lower, .lower_float = op##_lower_float           \
+        .schema = text, .traits = OP_CHANNELS_LAST | OP_WIDE_ALIKE, .shape = op##_shape,           \
+        .eval = op##_eval, .quant = {.out = {Q_SAME}}, .lower = op##_lower,                        \
+        .lower_float = op##_lower_float                                                            \
     }
 #define SAMPLES_GRID(text)                                                                         \
     {                                                                                              \

@@ -271,7 +271,8 @@ static void adaptive_lower(C *c, Graph *g, Node *n) {
     a->input_zero_point = value_zero_point(x);
     a->output_zero_point = value_zero_point(n->out[0]);
     if (value_scale(x) != value_scale(n->out[0]) || a->input_zero_point != a->output_zero_point)
-        multiplier_from(value_scale(x) / value_scale(n->out[0]), &a->multiplier, &a->shift);
+        multiplier_from(value_scale(x) / value_scale(n->out[0]) / (a->mode ? 1 : 256),
+                        &a->multiplier, &a->shift);
     store_clamp(n, &a->clamp_min, &a->clamp_max);
     call_in(call, &a->input, node_in(n, "input"));
     call_out(call, &a->output, node_result(n));

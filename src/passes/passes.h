@@ -33,6 +33,7 @@ typedef struct {
     bool fine_tables;   /* 10 bits before a table in a store */
     bool small_wide;    /* small values get 16 bits unasked */
     bool same_pools;    /* average pools keep the grid of what they read */
+    bool unlike_means;  /* those of windows of unlike sizes can have one of their own */
     bool plain_softmax; /* 256 steps from 0 to 1, of long rows too */
     bool float_io;      /* inputs and outputs are floats unless --io says otherwise */
     bool short_norms;   /* norms compute in 32 bits */

@@ -2,7 +2,7 @@
 #include "passes/passes.h"
 
 const Profile profile_table[] = {
-    {"c", .fine_tables = true, .small_wide = true},
+    {"c", .fine_tables = true, .small_wide = true, .unlike_means = true},
     {"tosa", .fine_tables = false, .small_wide = false, .short_norms = true},
     {"pte", .same_pools = true, .plain_softmax = true, .float_io = true, .row_major = true},
     {"npu", .fine_tables = false, .small_wide = false, .of_npu = true},

@@ -285,6 +285,18 @@ static double bias_at(const Value *bias, int64_t k) {
     return p->scale * (x - p->zero_point);
 }
 
+/* Given weights on a given input: their product's step is given too, and int32 has the bias. */
+static bool bias_fits(const Weighted *w, const Array *bias, double scale) {
+    const Grid *in = node_operand(w->node, 0)->grid;
+    const Grid *weight = w->node->arg[w->weight].u.value->grid;
+    for (int64_t k = 0; in && k < w->channels; k++) {
+        const Part *p = &weight->part[weight->part_count > 1 ? k : 0];
+        if (fabs(array_get(bias, k)) > 0x1p30 * scale * p->scale * in->part[0].scale)
+            return false;
+    }
+    return true;
+}
+
 bool weights_take_affine(C *c, Graph *g, Value *x, double scale, double shift) {
     Weighted w;
     if (!(scale > 0) || !weighted_find(g, x, true, &w))
@@ -305,6 +317,8 @@ bool weights_take_affine(C *c, Graph *g, Value *x, double scale, double shift) {
     Array *b = array_new(c, DT_F32, 1, &w.channels);
     for (int64_t k = 0; k < w.channels; k++)
         array_set(b, k, bias_at(bias, k) * scale + shift);
+    if (!bias_fits(&w, b, scale))
+        return false;
     scale_pinned_weight(c, g, &w, scale);
     w.node->arg[w.bias] = arg_value(value_constant(g, c_format(c, "%s_bias", w.node->name), b));
     return true;

@@ -316,8 +316,13 @@ static void turn_operand(Constants *k, Node *n, Arg *a, QKind kind) {
     if (a->kind != ARG_VALUE || !value_is_fixed(k->g, a->u.value))
         return;
     Value *v = a->u.value;
-    if (!dtype_is_float(v->type.dtype) || kind == Q_RAW || (v->grid && v->grid->pinned))
+    if (!dtype_is_float(v->type.dtype) || kind == Q_RAW)
         return;
+    if (v->grid && v->grid->pinned) {
+        if (reads_wide_alike(n) && !is_wide(v)) /* a copy, with more bits */
+            *a = arg_value(turned(k, v, grid_widened(k->c, v->grid), NULL));
+        return;
+    }
     Grid *grid = NULL;
     if (kind == Q_STATE)
         grid = state_grid(n);

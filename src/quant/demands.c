@@ -304,6 +304,59 @@ static void demand_of_step(Sets *s, const Node *n) {
             width_demand(s, n->out[k], "added to from step to step");
 }
 
+/* ---- archives that are quantized already ---------------------------------------------------- */
+
+static bool gives_grids(const Graph *g) {
+    for (int id = 0; id < g->value_count; id++) {
+        const Value *v = g->value[id];
+        if (v->grid && v->grid->pinned && v->def) /* an input's is given by --input-scale too */
+            return true;
+    }
+    return false;
+}
+
+/* Given weights and 16 bits before them: products of steps as fine as that may leave the bias no
+ * room in 32 bits, and given weights cannot be made coarser. */
+static bool has_given_weights(const Node *n) {
+    const Value *w = node_takes(n, "weight") ? node_in(n, "weight") : NULL;
+    return w && w->grid && w->grid->pinned;
+}
+
+/* Can n use 16 bits of a value of the set? */
+static bool profits(Sets *s, const Node *n, int root) {
+    if (n->float_kept || n->weight_bits == 4 || has_given_weights(n) || n->out_count == 0)
+        return false;
+    int out = set_root(s, n->out[0]->id);
+    if ((n->op->traits & OP_WIDE_IN) || n->fused || node_is(n, "corten::table") ||
+        joins_values(n) || out == root)
+        return true;
+    return (n->op->traits & OP_WIDE_ALIKE) && (!s->grid[out] || s->grid[out]->dtype == DT_I16);
+}
+
+static bool all_profit(Sets *s, int root) {
+    for (int id = 0; id < s->count; id++) {
+        const Value *v = s->g->value[id];
+        if (set_root(s, id) != root)
+            continue;
+        if (!v->def)
+            return false;
+        for (int u = 0; u < v->user_count; u++)
+            if (!profits(s, v->user[u], root))
+                return false;
+    }
+    return true;
+}
+
+/* Such an archive says where its values are rounded. What it gives no scale was float there, so
+ * that the result on a given grid hangs on how little is lost here: between the steps of a
+ * composite, and around operators that the quantizer left alone. */
+static void demand_of_float(Sets *s) {
+    bool given = gives_grids(s->g);
+    for (int id = 0; id < s->count && given; id++)
+        if (set_root(s, id) == id && all_profit(s, id))
+            width_demand(s, s->g->value[id], "the archive rounds before and behind it, not here");
+}
+
 void demands_find(Sets *s) {
     states_demand(s);
     lanes_demand(s);
@@ -321,4 +374,5 @@ void demands_find(Sets *s) {
     for (int id = 0; id < s->count; id++)
         if (set_root(s, id) == id)
             demand_of_set(s, id);
+    demand_of_float(s);
 }

@@ -33,6 +33,10 @@ Grid *grid_affine(C *c, double low, double high, int bits) {
     return grid_one(c, DT_I8, bits, scale, (int32_t)zero_point);
 }
 
+Grid *grid_widened(C *c, const Grid *grid) {
+    return grid_one(c, DT_I16, 16, fmax(grid->part[0].scale / 128, SMALLEST_SCALE), 0);
+}
+
 Grid *grid_fixed(C *c, double scale, int32_t zero_point) {
     return grid_one(c, DT_I8, 8, scale, zero_point);
 }

@@ -53,6 +53,8 @@ void shrink_scales(const Array *w, Grid *grid, const double *least);
 /* Affine int8 grid for [low, high] as torch's and TFLM's: scale = (high - low) / 255, zero point
  * rounded, both clamped so that 0 is exact. int16: symmetric. A range of zero gets scale 1/255. */
 Grid *grid_affine(C *c, double low, double high, int bits);
+/* An int8 grid's numbers, exactly, with 7 more bits: 255 steps from the zero point at most. */
+Grid *grid_widened(C *c, const Grid *grid);
 Grid *grid_fixed(C *c, double scale, int32_t zero_point); /* int8 */
 /* int16 whose step is the smallest power of two that holds `largest`, from `finest` to 1. */
 Grid *grid_state(C *c, double largest, double finest);

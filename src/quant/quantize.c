@@ -122,6 +122,28 @@ static void apply_fixed(Sets *s, Node *n, int k) {
     s->grid[root] = grid;
 }
 
+/* Resizing makes numbers between those that it reads. On their grid it would round to it, and once
+ * more to the one that is given for its result: it reads and writes 16 bits between the two. */
+static bool resizes_between_grids(Sets *s, const Node *n, const Value *x) {
+    const Grid *from = s->grid[set_root(s, x->id)], *to = s->grid[set_root(s, n->out[0]->id)];
+    bool given = to && to->pinned && to->dtype == DT_I8 && profile_of(s->o)->small_wide;
+    return given && node_takes(n, "align_corners") && !n->float_kept &&
+           (!from || (from->dtype == DT_I8 && !grid_equal(from, to)));
+}
+
+static void resize_wide(Sets *s, Node *n, Value *x) {
+    const Grid *from = s->grid[set_root(s, x->id)];
+    if (from) {
+        rewrite_begin(s->c, n);
+        x = node_value(s->g, n, "corten::requantize", ARGS(arg_value(x)));
+        rewrite_end(s->c);
+        x->grid = grid_widened(s->c, from);
+        n->arg[0] = arg_value(x);
+    }
+    set_unite(s, x, requantize_behind(s, n, 0));
+    graph_index(s->g);
+}
+
 static void apply_same(Sets *s, Node *n, int k) {
     Value *x = node_operand_count(n) > 0 ? node_operand(n, 0) : NULL;
     int root = set_root(s, n->out[k]->id);
@@ -131,7 +153,9 @@ static void apply_same(Sets *s, Node *n, int k) {
             x->grid ? x->grid : grid_of_range(s->c, x->constant, n->out[k]->bits == 16 ? 16 : 8);
     if (!x || !set_varies(s, x))
         return;
-    if (!set_unite(s, x, n->out[k]))
+    if (resizes_between_grids(s, n, x))
+        resize_wide(s, n, x);
+    else if (!set_unite(s, x, n->out[k]))
         set_unite(s, x, requantize_behind(s, n, k));
 }
 
@@ -148,9 +172,11 @@ static void apply_rules(Sets *s, Node *n) {
         if (!set_varies(s, n->out[k]))
             continue;
         QKind kind = rule_of_output(n, k);
-        if (profile_of(s->o)->same_pools &&
-            (node_is(n, "corten::avg_pool2d") || node_is(n, "corten::adaptive_pool2d")))
+        if (profile_of(s->o)->same_pools && node_is(n, "corten::avg_pool2d"))
             kind = Q_SAME;
+        if (profile_of(s->o)->unlike_means && node_is(n, "corten::adaptive_pool2d") &&
+            !node_bool(n, "maximum"))
+            kind = Q_ACT; /* means take less room than what they are taken of */
         if (profile_of(s->o)->plain_softmax && node_is(n, "corten::softmax_scaled"))
             kind = Q_FIXED;
         if (n->fused && !node_is(n, "corten::table")) {

@@ -323,13 +323,6 @@ static Grid *narrow_grid(Sets *s, const Value *x) {
     return grid_affine(s->c, low, high, 8);
 }
 
-/* An int8 grid's numbers with 8 more bits. */
-static Grid *widened_grid(Sets *s, const Grid *grid) {
-    const Part *p = &grid->part[0];
-    return grid_affine(s->c, p->scale * (-128 - p->zero_point), p->scale * (127 - p->zero_point),
-                       16);
-}
-
 /* Tables of int16 give activations and truth values. */
 static bool table_takes_wide(const Node *n) {
     const Value *out = n->out[0];
@@ -362,7 +355,7 @@ static Grid *grid_needed(Sets *s, const Node *n, QKind rule, const Value *x) {
         return (is_wide(x) || is_wide(out)) && !grid_equal(x->grid, out->grid) ? out->grid : NULL;
     bool alike = (n->op->traits & OP_WIDE_ALIKE) && is_wide(out) && !maps_bytes(s, n);
     if (alike && !is_wide(x))
-        return widened_grid(s, x->grid);
+        return grid_widened(s->c, x->grid);
     bool follows = alike || (is_wide(out) && rule_of_output(n, 0) == Q_SAME);
     return is_wide(x) && !follows ? narrow_grid(s, x) : NULL;
 }

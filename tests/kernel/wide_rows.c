@@ -66,9 +66,11 @@ void wide_adaptive_pool2d_s8(const CtnAdaptivePool2dS8Args *a, const CtnFrame *f
         int64_t c = i % a->channels, place = i / a->channels % places;
         const int8_t *image = input + i / a->channels / places * a->in_h * a->in_w * a->channels;
         /* halves go away from zero, as round() has them */
-        int64_t q = llround(adaptive_value(a, image + c, place / a->out_w, place % a->out_w));
+        double value = adaptive_value(a, image + c, place / a->out_w, place % a->out_w);
+        int64_t q = llround(value);
         if (a->multiplier != 0)
-            q = wide_requantize(q - a->input_zero_point, a->multiplier, a->shift) +
+            q = wide_requantize(llround((value - a->input_zero_point) * (a->mode ? 1 : 256)),
+                                a->multiplier, a->shift) +
                 a->output_zero_point;
         output[i] = (int8_t)wide_limit(q, a->clamp_min, a->clamp_max);
     }
