@@ -30,9 +30,10 @@ static int32_t stored(const Below *b, int32_t result) {
     return ctn_clamp(result + b->out_zero, -128, 127);
 }
 
-static int32_t wrongs(const Slope *s, const Below *b) {
+/* At least `most` of them are enough to know. */
+static int32_t wrongs(const Slope *s, const Below *b, int32_t most) {
     int32_t wrong = 0;
-    for (int32_t v = -b->furthest; v < 0; v++) {
+    for (int32_t v = -b->furthest; v < 0 && wrong < most; v++) {
         int32_t r = ctn_requantize(v * s->weight + s->bias, s->multiplier, s->shift);
         wrong += stored(b, r) != stored(b, scaled(v, b->factor));
     }
@@ -53,24 +54,31 @@ static void factors_of(const Below *b, double *low, double *high) {
 }
 
 /* A product of 8 bits rounds twice, but some of those factors give all the numbers with some weight
- * and bias all the same. The first that do; in a rare case none does, and those that err least are
- * corrected. */
-static Slope slope_of(const Below *b) {
-    enum { WEIGHT_LEAST = 32, TRIALS = 9, BIAS_MOST = 8 };
-    Slope best = {0, 0, 1 << 30, 0};
-    int32_t fewest = wrongs(&best, b);
+ * and bias all the same. The first that do, or what errs least, unless `best` does already. */
+static void search(const Below *b, int trials, int32_t bias_step, Slope *best, int32_t *fewest) {
+    enum { WEIGHT_LEAST = 32, BIAS_MOST = 8 };
     double low, high;
     factors_of(b, &low, &high);
     for (int32_t w = 127; w >= WEIGHT_LEAST; w--)
-        for (int k = 1; k <= TRIALS; k++)
-            for (int32_t bias = -BIAS_MOST; bias <= BIAS_MOST && fewest > 0; bias += 4) {
+        for (int k = 1; k <= trials; k++)
+            for (int32_t bias = -BIAS_MOST; bias <= BIAS_MOST && *fewest > 0; bias += bias_step) {
                 Slope s = {.weight = (int8_t)(b->factor < 0 ? -w : w), .bias = bias};
-                multiplier_from((low + (high - low) * k / (TRIALS + 1)) / w, &s.multiplier,
+                multiplier_from((low + (high - low) * k / (trials + 1)) / w, &s.multiplier,
                                 &s.shift);
-                int32_t wrong = wrongs(&s, b);
-                best = wrong < fewest ? s : best;
-                fewest = wrong < fewest ? wrong : fewest;
+                int32_t wrong = wrongs(&s, b, *fewest);
+                *best = wrong < *fewest ? s : *best;
+                *fewest = wrong < *fewest ? wrong : *fewest;
             }
+}
+
+/* In a rare case no weight and bias give all numbers, and the errors are corrected. That takes one
+ * more buffer of the activation's size, so a finer search comes first. */
+static Slope slope_of(const Below *b) {
+    enum { COARSE = 9, COARSE_STEP = 4, FINE = 40 };
+    Slope best = {0, 0, 1 << 30, 0};
+    int32_t fewest = wrongs(&best, b, INT32_MAX);
+    search(b, COARSE, COARSE_STEP, &best, &fewest);
+    search(b, FINE, 1, &best, &fewest);
     return best;
 }
 

@@ -39,6 +39,6 @@ if [ -d "$shared" ]; then
         "$shared/deep_autoencoder=0,3200"
     set -- "$@" 1 "$peer/batch_matmul/bmm_large_batch" "$peer/max_pool2d/maxpool_3x3_s2_pad1" "$peer/conv/conv1d" \
         "$peer/conv/depthwise_conv2d" "$peer/linear/linear_rank4" "$shared/digits_silu=0,6512" \
-        "$shared/mtcnn_pnet=1,499728" "$shared/mobilenet_v2=1,1509744,cortex-m55" "$shared/yolo11n_320=1,1619200,cortex-m55"
+        "$shared/mtcnn_pnet=1,116000" "$shared/mobilenet_v2=1,1509744,cortex-m55" "$shared/yolo11n_320=1,1619200,cortex-m55"
 fi
 "$venv/bin/python" -W ignore "$source/tests/pte/check.py" "$corten" "$@"
