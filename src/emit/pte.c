@@ -496,7 +496,7 @@ static void write_nodes(Pte *t) {
         int errors = diag_error_count(t->c);
         if (!pte_node(t, n) && diag_error_count(t->c) == errors)
             diag_error(t->c, DIAG_MODEL, &n->loc, "%s has no form in ExecuTorch's Cortex-M dialect",
-                       op_schema(n->op)->name);
+                       node_operator(n));
     }
     t->node = NULL;
 }
