@@ -252,6 +252,21 @@ static void map_settle_scalars(MapOperands *m) {
         }
 }
 
+/* A clamp, without a call for each element. Bounds that are no numbers are for its map. */
+static bool map_clamps(const Node *n, const float *x, int64_t count, float *y) {
+    if (!(n->op->traits & OP_CLAMPS))
+        return false;
+    const double ends[] = {-INFINITY, INFINITY};
+    float low = (float)n->op->map(n, &ends[0]), high = (float)n->op->map(n, &ends[1]);
+    if (isnan(low) || isnan(high))
+        return false;
+    for (int64_t i = 0; i < count; i++) {
+        float above = x[i] < low ? low : x[i];
+        y[i] = above > high ? high : above;
+    }
+    return true;
+}
+
 /* Every operand float32 of the output's shape, or a number; at most two of the former. */
 static bool map_fast(const Node *n, MapOperands *m, Array *out) {
     int which[2], arrays = 0;
@@ -269,6 +284,8 @@ static bool map_fast(const Node *n, MapOperands *m, Array *out) {
     const float *b = arrays == 2 ? m->array[which[1]]->data : a;
     double *in_a = &m->in[which[0]], *in_b = arrays == 2 ? &m->in[which[1]] : in_a;
     float *y = out->data;
+    if (arrays == 1 && map_clamps(n, a, count, y))
+        return true;
     for (int64_t i = 0; i < count; i++) {
         *in_a = a[i];
         *in_b = b[i];

@@ -454,10 +454,11 @@ enum {
     OP_WIDE_IN = 1 << 12,    /* reads int8 or int16 activations, whatever it writes */
     OP_WIDE_OUT = 1 << 13,   /* writes int8 or int16, whatever it reads */
     OP_WIDE_ALIKE = 1 << 14, /* int16 where all it reads and writes is int16 */
-    OP_INT4_WEIGHTS = 1 << 15,  /* its constant weights may have 4 bits, its activations then 8 */
-    OP_PICKS = 1 << 16,         /* output elements are the greatest or least of input elements */
-    OP_RECURS = 1 << 17,        /* reads what it writes again, step by step */
-    OP_FUSES_MAP = 1 << 18,     /* its store can apply a function of int16 */
+    OP_INT4_WEIGHTS = 1 << 15, /* its constant weights may have 4 bits, its activations then 8 */
+    OP_PICKS = 1 << 16,        /* output elements are the greatest or least of input elements */
+    OP_RECURS = 1 << 17,       /* reads what it writes again, step by step */
+    OP_FUSES_MAP = 1 << 18,    /* its store can apply a function of int16 */
+    OP_CLAMPS = 1 << 19, /* map keeps its one operand between what it makes of the infinities */
     OP_LOGICAL_OUTPUT = 1 << 11 /* with OP_ANY_ORDER: the outputs are written in logical order,
                                    whatever order the operands have */
 };

@@ -232,8 +232,11 @@ static void decompose_prelu(C *c, Graph *g, Node *n) {
 }
 
 static const Op rows[] = {
-    {.schema = "aten::relu(Tensor self) -> Tensor", .map = map_relu, .lower = lower_integer_unary},
-    {.schema = "aten::relu6(Tensor self) -> Tensor", .map = map_relu6},
+    {.schema = "aten::relu(Tensor self) -> Tensor",
+     .traits = OP_CLAMPS,
+     .map = map_relu,
+     .lower = lower_integer_unary},
+    {.schema = "aten::relu6(Tensor self) -> Tensor", .traits = OP_CLAMPS, .map = map_relu6},
     {.schema = "aten::silu(Tensor self) -> Tensor", .map = map_silu},
     {.schema = "aten::sigmoid(Tensor self) -> Tensor",
      .map = map_sigmoid,
@@ -248,6 +251,7 @@ static const Op rows[] = {
     {.schema = "aten::hardswish(Tensor self) -> Tensor", .map = map_hardswish},
     {.schema = "aten::hardsigmoid(Tensor self) -> Tensor", .map = map_hardsigmoid},
     {.schema = "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+     .traits = OP_CLAMPS,
      .map = map_hardtanh,
      .lower = lower_integer_unary},
     {.schema = "aten::mish(Tensor self) -> Tensor", .map = map_mish},
