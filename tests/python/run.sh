@@ -16,7 +16,7 @@ PATH="$venv/bin:$PATH"
 export PATH
 rm -rf "$site"
 pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
-    -C build-dir="$2/wheel" --target "$site" "$source/python"
+    --config-settings build-dir="$2/wheel" --target "$site" "$source/python"
 export PYTHONPATH="$site" PYTHONDONTWRITEBYTECODE=1
 cd "$source/python"
 python -m mypy --cache-dir "$2/mypy"
