@@ -14,7 +14,7 @@ def main() -> None:
     source, result = Path(sys.argv[1]), Path(sys.argv[2])
     notebook = nbformat.read(source, as_version=4)
     NotebookClient(
-        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": source.parent}}
+        notebook, timeout=300, startup_timeout=300, kernel_name="python3", resources={"metadata": {"path": source.parent}}
     ).execute()
     nbformat.write(notebook, result)
     outputs = [o for cell in notebook.cells for o in cell.get("outputs", [])]
