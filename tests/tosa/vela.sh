@@ -47,9 +47,9 @@ for name in conv_of_stride_4 transposed_convs; do
 done
 shared=$source/../shared/models
 [ -d "$shared" ] || exit 0
-for model in digits_silu ds_cnn resnet8 mobilenet_v1_025 deep_autoencoder; do
+for model in digits_silu ds_cnn resnet8 mobilenet_v1_025 deep_autoencoder mobilenet_v2 yolo11n_320; do
     through "$shared/$model" ethos-u55-128 ethos-u65-256 ethos-u85-256
 done
-for model in digits_vit mtcnn_pnet mobilenet_v2 yolo11n_320; do
+for model in digits_vit mtcnn_pnet; do
     through "$shared/$model" ethos-u55-128 ethos-u85-256
 done
