@@ -79,8 +79,6 @@ def inside(root, folder, command):
     there = ["sh", "-c", f'cd {folder} && exec "$@"', "sh", *command]
     clean = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
     clean |= {k: v for k, v in os.environ.items() if k.lower().endswith("_proxy")}
-    if over_host and "CCACHE_DIR" in os.environ:  # of the same sources, built before
-        clean |= {"PATH": "/usr/lib/ccache:" + clean["PATH"], "CCACHE_DIR": os.environ["CCACHE_DIR"], "CCACHE_BASEDIR": "/source"}
     subprocess.run(["unshare", "--mount", "sh", "-ec", script, "sh", *there], env=clean, check=True)
 
 
