@@ -59,17 +59,8 @@ Arg arg_values(C *c, int count, Value *const *v) {
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-/* Pointwise functions ask for the same few arguments at every element: the answers to the last
- * questions are kept, for each thread. */
-typedef struct {
-    const Op *op;
-    const char *name;
-    int index;
-} ArgPlace;
-
-enum { ARG_PLACES = 64 };
-
-/* What node_double gave of a node whose arguments stay as they are: see node_keeps. */
+/* What node_double gave of a node whose arguments stay as they are: see node_keeps. Names are
+ * string literals: the same address is the same name. */
 enum { KEPT_MOST = 4 };
 
 static _Thread_local struct {
@@ -84,23 +75,21 @@ void node_keeps(const Node *n) {
     kept.count = 0;
 }
 
+/* -1: the operator takes none of this name. */
 static int arg_find(const Node *n, const char *name) {
     const Schema *s = op_schema(n->op);
     for (int i = 0; i < s->arg_count; i++)
         if (strcmp(s->arg[i].name, name) == 0)
             return i;
-    node_keeps(NULL);
-    fatal(n->graph->c, DIAG_BUG, &n->loc, "%s has no argument %s", s->name, name);
+    return -1;
 }
 
-/* `name` is a string literal: the same address is the same name. */
 int node_arg_index(const Node *n, const char *name) {
-    static _Thread_local ArgPlace cache[ARG_PLACES];
-    uintptr_t mix = (uintptr_t)n->op / sizeof(Op) + (uintptr_t)name / 2;
-    ArgPlace *place = &cache[mix % ARG_PLACES];
-    if (place->op != n->op || place->name != name)
-        *place = (ArgPlace){n->op, name, arg_find(n, name)};
-    return place->index;
+    int i = arg_find(n, name);
+    if (i >= 0)
+        return i;
+    node_keeps(NULL);
+    fatal(n->graph->c, DIAG_BUG, &n->loc, "%s has no argument %s", op_schema(n->op)->name, name);
 }
 
 const Arg *node_arg(const Node *n, const char *name) {
@@ -108,11 +97,7 @@ const Arg *node_arg(const Node *n, const char *name) {
 }
 
 bool node_takes(const Node *n, const char *name) {
-    const Schema *s = op_schema(n->op);
-    for (int i = 0; i < s->arg_count; i++)
-        if (strcmp(s->arg[i].name, name) == 0)
-            return true;
-    return false;
+    return arg_find(n, name) >= 0;
 }
 
 bool node_has(const Node *n, const char *name) {
